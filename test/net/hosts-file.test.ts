@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -21,6 +22,14 @@ describe('the hosts file', () => {
     for (const name of ['a.test', 'a.test.', 'b.test', 'b.test.', 'localhost'])
       assert.deepEqual(hosts(name), ['10.0.0.1'], name);
     assert.equal(hosts('localhost.'), undefined);
+  });
+
+  test('stays as last read while the process has no descriptor to read a change', (t) => {
+    const path = join(temporaryFolder(t), 'hosts');
+    writeFileSync(path, '10.0.0.1 a\n');
+    const reader = join(import.meta.dirname, 'hosts-file-reader.ts');
+    const args = ['-c', 'ulimit -n 64; exec "$0" "$@"', process.execPath, reader, path];
+    assert.equal(execFileSync('sh', args, { encoding: 'utf8' }), '["10.0.0.1","10.0.0.1","10.0.0.22"]');
   });
 
   test('is read again within 5 s of a change', async (t) => {

@@ -114,7 +114,7 @@ export class ProbesInFlight {
     let end: CycleEnd = 'over';
     try {
       end = await this.#by.cycle(held, probe, place);
-      if (end !== 'over') repeat(probe.schedule);
+      if (end === 'again' || end === 'refused') repeat(probe.schedule);
     } finally {
       land(probe.schedule);
       this.#probing.delete(flight);

@@ -6,7 +6,7 @@ import { type Clock, sleep } from '../../../shared/lib/clock.ts';
 import type { Prober } from '../../../shared/prober/prober.ts';
 import { newSocketBudget } from '../../../shared/run/probing/sockets.ts';
 import { proberError } from '../../support/prober-error.ts';
-import { probedWorld, type ShardRun, type ShardWorld } from '../../support/shard-world.ts';
+import { failing, probedWorld, type ShardRun, type ShardWorld } from '../../support/shard-world.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 const answerMs = 1_500;
@@ -47,6 +47,22 @@ async function onMachine(targets: number): Promise<Held> {
   await world.clock.advance(60_000);
   of.made.clear();
   return { world, run, machine: of, lowered: socketBudget.lowered };
+}
+
+/** Targets and a canary, which the machine can refuse to dial. */
+async function withCanary() {
+  const socketBudget = newSocketBudget({ monotonicMs: () => world.clock.monotonicMs() });
+  const world: ShardWorld = await probedWorld({ targets: 5, socketBudget });
+  const dialing = { isRefused: false };
+  const { dial } = world.ports();
+  const refused = { kind: 'failed', failureClass: 'PROBER', code: 'EMFILE', message: 'too many open files' } as const;
+  const slotEndMs = world.clock.nowMs() + 3_600_000;
+  const run = await world.run(
+    { slotEndMs },
+    { dial: (request) => (dialing.isRefused ? Promise.resolve(refused) : dial(request)) },
+  );
+  await world.clock.advance(60_000);
+  return { world, run, dialing, lowered: socketBudget.lowered };
 }
 
 const resultsOf = (world: ShardWorld) => world.publishedEvents('Probe Result Changed').map(({ result }) => result);
@@ -113,6 +129,18 @@ test('a lack that fewer sockets do not mend, such as ports for one peer, leaves 
   await world.clock.advance(30_000);
   assert.ok(of.state.refused > 0);
   assert.deepEqual([lowered(), of.made.size, [...new Set(resultsOf(world))]], [undefined, 50, ['success']]);
+});
+
+test('a canary that is refused lowers the budget; failures count once it is dialed, and nobody doubts the prober', async () => {
+  const { world, lowered, run, dialing } = await withCanary();
+  world.answer(() => failing);
+  dialing.isRefused = true;
+  await world.clock.advance(25_000);
+  assert.deepEqual([lowered(), [...new Set(resultsOf(world))]], [socketsMin, ['success']]);
+  dialing.isRefused = false;
+  await world.clock.advance(60_000);
+  assert.deepEqual([...new Set(resultsOf(world))], ['success', 'failure']);
+  assert.deepEqual([world.publishedEvents('Prober Degraded'), run.view()?.beat.late], [[], 0]);
 });
 
 test('probes that were refused in one turn hold no socket, and count once each', () => {
