@@ -24,7 +24,7 @@ type Probe = (port: number, options?: { readonly host?: string; readonly timeout
 
 function prober(tlsSession: 'resumed' | 'always new'): Probe {
   const probe = httpProber({ dial, clock, ...(tlsSession === 'resumed' && { tlsSessions: tlsSessions(clock) }) });
-  const socketBudget = newSocketBudget();
+  const socketBudget = newSocketBudget(clock);
   return async (port, { host = '127.0.0.1', timeoutMs = 60_000 } = {}) => {
     // As in the product: one socket at a time, also for a second handshake.
     const place = socketBudget.take('steady', 1);
