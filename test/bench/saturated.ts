@@ -24,16 +24,15 @@ export type Pair = {
 export type Resumed = { readonly cpuMicros: number; readonly share: number };
 
 /**
- * Left out of the options of `npm start`. With it V8 collects its whole heap each time that it has grown by a third: of
- * the 40 MB of `npm start` each ten seconds or more, of the 10 MB of this process, which probes without a pause, three
- * times a second. The paced rounds have it.
+ * Left out of the options of `npm start`. With them V8 collects its whole heap each time that it has doubled: the 10 MB
+ * of this process, which probes without a pause, twice a second. The paced rounds have them.
  */
-const conservative = '--optimize-for-size';
+const ofLargeHeaps: ReadonlySet<string> = new Set(['--optimize-for-size', '--heap-growing-percent=100']);
 
 /** `isTurned`: the peer is the first. */
 export function saturatedRound(world: World, kind: SaturatedKind, isTurned: boolean): Pair {
   const args = [kind, `${world.ports[kind]}`, `${probes[kind]}`, `${inFlight}`];
-  const flags = startOfProduct().command.filter((word) => word.startsWith('--') && word !== conservative);
+  const flags = startOfProduct().command.filter((word) => word.startsWith('--') && !ofLargeHeaps.has(word));
   const product = (...given: readonly string[]) =>
     measured([process.execPath, ...flags, join(import.meta.dirname, 'peers/prober.ts'), ...given]);
   const ours = () => product(...args);

@@ -83,6 +83,7 @@ describe('a process alone', () => {
       '--single-threaded-gc',
       '--no-allocation-site-pretenuring',
       '--optimize-for-size',
+      '--heap-growing-percent=100',
     ])
       assert.ok(report.flags.includes(flag), flag);
     assert.equal(report.arenas, '1');

@@ -14,6 +14,7 @@ const nodeOptions = [
   '--single-threaded-gc',
   '--no-allocation-site-pretenuring',
   '--optimize-for-size',
+  '--heap-growing-percent=100',
 ];
 const memoryEnv = { MALLOC_ARENA_MAX: '1' };
 
