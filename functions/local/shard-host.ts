@@ -3,7 +3,7 @@
  * the runs. The components are the same as on AWS, except that the layout has one shard, which is always held by
  * default.
  */
-import type { Capacity, LayoutContext } from '../../shared/core/layout.ts';
+import { type LayoutContext, unlimitedCapacity } from '../../shared/core/layout.ts';
 import { inProcessQueue } from '../../shared/queue/in-process.ts';
 import { hostShards } from '../../shared/run/host.ts';
 import type { ShardMemory } from '../../shared/run/memory.ts';
@@ -18,12 +18,6 @@ const visibilityMs = 15_000;
 const retentionMs = 3_600_000;
 /** One run holds the shard; the other is free for a rescue. */
 const concurrency = 2;
-/** A single process does not divide the load. */
-const unlimited: Capacity = {
-  cpu: Number.POSITIVE_INFINITY,
-  sockets: Number.POSITIVE_INFINITY,
-  memory: Number.POSITIVE_INFINITY,
-};
 
 export type ShardHost = {
   /** Resolves when the first run has loaded every target. */
@@ -53,7 +47,7 @@ export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: 
   const stop = new AbortController();
   const queue = inProcessQueue({ clock, visibilityMs, retentionMs });
   // The new queue is empty, so the current slot's message must be sent again.
-  const options = { capacity: unlimited, mode, repeatCurrent: true };
+  const options = { capacity: unlimitedCapacity, mode, repeatCurrent: true };
   const schedule = keepSchedule({ ...ports, queue }, options, stop.signal);
   const memory: ShardMemory = new Map();
   const socketBudget = newSocketBudget(clock, probesMax);

@@ -46,6 +46,13 @@ export type LayoutContext = {
   readonly mode: 'auto' | 'tick' | 'resident';
 };
 
+/** Of a process that holds all targets in one shard, however many they are. */
+export const unlimitedCapacity: Capacity = {
+  cpu: Number.POSITIVE_INFINITY,
+  sockets: Number.POSITIVE_INFINITY,
+  memory: Number.POSITIVE_INFINITY,
+};
+
 /** Memory of a Lambda function that corresponds to one vCPU. */
 export const vcpuMb = 1_769;
 
@@ -99,13 +106,16 @@ export function isWhole(shards: readonly BucketRange[]): boolean {
   return ends.at(-1) === bucketCount && shards.every(({ from, to }, index) => from === ends[index] && from < to);
 }
 
+/** The share of one holder's capacity that this weight takes, of what it takes most. */
+export const shareOf = ({ cpu, sockets, memory }: BucketWeight, capacity: Capacity): number =>
+  Math.max(cpu / capacity.cpu, sockets / capacity.sockets, memory / capacity.memory);
+
 /** A share of one holder's capacity. */
 type LoadOf = (range: BucketRange) => number;
 
 function loadMeter(buckets: readonly BucketWeight[], capacity: Capacity): LoadOf {
   return ({ from, to }) => {
-    const { cpu, sockets, memory } = sumOf(buckets.slice(from, to));
-    return Math.max(cpu / capacity.cpu, sockets / capacity.sockets, memory / capacity.memory);
+    return shareOf(sumOf(buckets.slice(from, to)), capacity);
   };
 }
 

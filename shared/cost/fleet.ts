@@ -2,7 +2,7 @@
  * Describes the expected targets in round numbers, and computes the shards that probelet's layout makes of them. Pure.
  */
 import { type ProbeCost, probeCpuMs } from '../core/handlers.ts';
-import { capacityOf, planLayout, splitAbove } from '../core/layout.ts';
+import { capacityOf, planLayout, shareOf, splitAbove } from '../core/layout.ts';
 import { bucketCount } from '../core/slots.ts';
 import { type BucketWeight, probeBytes, targetBytes, tickPeriodSecondsMin } from '../core/weight.ts';
 
@@ -51,8 +51,7 @@ export function fleetLayout(
   const context = { nowMs: 0, capacity, mode: options.mode };
   const { shards } = planLayout({ version: 0, shards: [] }, Array(bucketCount).fill(bucket), context);
   const heaviest = Math.max(...shards.map(({ from, to }) => to - from));
-  const shares = [bucket.cpu / capacity.cpu, bucket.sockets / capacity.sockets, bucket.memory / capacity.memory];
-  const load = (heaviest * Math.max(...shares)) / splitAbove;
+  const load = (heaviest * shareOf(bucket, capacity)) / splitAbove;
   return { shards: shards.map(({ mode, from, to }) => ({ mode, buckets: to - from })), load };
 }
 

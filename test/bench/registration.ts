@@ -14,7 +14,7 @@ import { type Product, startProduct } from '../local/product.ts';
 import { forkServer } from '../support/children.ts';
 import { inLanes } from '../support/lanes.ts';
 import { memoryOf, mib } from '../support/process-memory.ts';
-import { cpuMsOf, startOfProduct } from './world.ts';
+import { cpuMsOf, productOptions } from './world.ts';
 
 const listManifestsMax = 100;
 const listsAtOnce = 4;
@@ -88,12 +88,7 @@ async function measured(route: RouteName, manifests: readonly Manifest[]): Promi
   const folder = mkdtempSync(join(tmpdir(), 'probelet-registration-'));
   let product: Product | undefined;
   try {
-    const { command, env } = startOfProduct();
-    product = await startProduct(['--port', '0', '--data-dir', join(folder, 'data')], {
-      command: command.slice(0, -1),
-      program: command.at(-1) ?? '',
-      env: { ...process.env, ...env },
-    });
+    product = await startProduct(['--port', '0', '--data-dir', join(folder, 'data')], productOptions());
     const client = probeletClient({ url: product.url, timeoutMs: requestMsMax });
     // The first request loads code.
     await client.register({ namespace, name: 'first' }, { spec: { host: 'first', containers: [{ name: 'first' }] } });

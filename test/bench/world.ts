@@ -8,6 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
+import type { ProductOptions } from '../local/product.ts';
 
 const here = import.meta.dirname;
 const root = join(here, '../..');
@@ -120,6 +121,16 @@ export function startOfProduct(): { readonly command: readonly string[]; readonl
   );
   const flags = words.slice(at + 1, -1);
   return { command: [process.execPath, ...flags, join(root, words.at(-1) ?? '')], env };
+}
+
+/** The same for `startProduct`, with further options of Node. */
+export function productOptions(flags: readonly string[] = [], more: NodeJS.ProcessEnv = {}): ProductOptions {
+  const { command, env } = startOfProduct();
+  return {
+    command: [...command.slice(0, -1), ...flags],
+    program: command.at(-1) ?? '',
+    env: { ...process.env, ...env, ...more },
+  };
 }
 
 const ticksPerSecond = 100;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Capacity, LayoutShard } from '../../shared/core/layout.ts';
+import { type Capacity, type LayoutShard, unlimitedCapacity } from '../../shared/core/layout.ts';
 import { residentSlotMs, slotAt } from '../../shared/core/slots.ts';
 import { announceLayout } from '../../shared/schedule/layout.ts';
 import { generationAttribute } from '../../shared/store/items.ts';
@@ -353,10 +353,9 @@ describe('weights', () => {
   });
 
   test('are not even asked for by one process that holds everything all the time', async () => {
-    const unlimited = Number.POSITIVE_INFINITY;
     const world = scheduleWorld({
       mode: 'resident',
-      capacity: { cpu: unlimited, sockets: unlimited, memory: unlimited },
+      capacity: unlimitedCapacity,
     });
     await world.register('checkout');
     await world.tick();

@@ -11,6 +11,7 @@ import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 import type { BusEvent, DetailType, EventDetail } from '../../shared/bus/events.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
 import type { ProbeRequest } from '../../shared/core/handlers.ts';
+import { unlimitedCapacity } from '../../shared/core/layout.ts';
 import type { EventRecord, ProbeRecord, StatusRecord } from '../../shared/core/records.ts';
 import { slotAt } from '../../shared/core/slots.ts';
 import type { TargetSpecInput } from '../../shared/core/spec-input.ts';
@@ -80,9 +81,7 @@ type CheckpointEntry = CheckpointEntries[string];
 const canary = { host: '10.255.0.1', port: 443 };
 const shard = '00';
 const longSlotMs = 3_600_000;
-const unlimited = Number.POSITIVE_INFINITY;
-const capacity = { cpu: unlimited, sockets: unlimited, memory: unlimited };
-const layoutOptions = { capacity, mode: 'resident', desiredRelease: '' } as const;
+const layoutOptions = { capacity: unlimitedCapacity, mode: 'resident', desiredRelease: '' } as const;
 
 export function shardWorld({
   startMs,

@@ -13,7 +13,7 @@ import { forkServer } from '../../support/children.ts';
 import { type Memory, memoryOf, mib } from '../../support/process-memory.ts';
 import { until } from '../../support/wait.ts';
 import { hostOf } from '../hosts.ts';
-import { startOfProduct } from '../world.ts';
+import { productOptions } from '../world.ts';
 import { type Heap, heapOf } from './heap-snapshot.ts';
 import { structuresOf } from './structures.ts';
 
@@ -76,13 +76,11 @@ const row = (name: string, value: string): void => console.log(`${name.padEnd(44
 const mb = (bytes: number): string => `${(bytes / mib).toFixed(0)} MB`;
 
 const folder = mkdtempSync(join(tmpdir(), 'probelet-memory-'));
-const { command, env } = startOfProduct();
 const server = await forkServer('../healthy-server.ts', import.meta.url);
-const product = await startProduct(['--data-dir', join(folder, 'data'), '--port', '0'], {
-  command: [...command.slice(0, -1), '--heapsnapshot-signal=SIGUSR2', `--diagnostic-dir=${folder}`],
-  program: command.at(-1) ?? '',
-  env: { ...process.env, ...env },
-});
+const product = await startProduct(
+  ['--data-dir', join(folder, 'data'), '--port', '0'],
+  productOptions(['--heapsnapshot-signal=SIGUSR2', `--diagnostic-dir=${folder}`]),
+);
 try {
   await until('the process is healthy', { withinMs: 60_000, pollMs: 50 }, () => isHealthy(product.url));
   const idle = await settled(product);

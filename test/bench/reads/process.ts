@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
 import { isHealthy, startProduct } from '../../local/product.ts';
 import { until } from '../../support/wait.ts';
-import { startOfProduct } from '../world.ts';
+import { productOptions } from '../world.ts';
 import type { LoopDelay } from './loop-delay.ts';
 
 export type Watched = {
@@ -21,13 +21,11 @@ const answered = { withinMs: 60_000, pollMs: 5 };
 const settleMs = 12_000;
 
 export async function startWatched(dataDir: string, args: readonly string[] = []): Promise<Watched> {
-  const { command, env } = startOfProduct();
   const path = join(dataDir, 'loop-delay');
-  const { child, url, stop } = await startProduct(['--data-dir', dataDir, '--port', '0', ...args], {
-    command: [...command.slice(0, -1), '--import', monitor],
-    program: command.at(-1) ?? '',
-    env: { ...process.env, ...env, PROBELET_BENCH_LOOP_DELAY: path },
-  });
+  const { child, url, stop } = await startProduct(
+    ['--data-dir', dataDir, '--port', '0', ...args],
+    productOptions(['--import', monitor], { PROBELET_BENCH_LOOP_DELAY: path }),
+  );
   await until('the process is healthy', healthy, () => isHealthy(url));
   await sleep(systemClock, settleMs);
   let asked = 0;

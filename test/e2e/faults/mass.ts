@@ -2,7 +2,9 @@
  * All targets of a shard go down at once under a holder with 0.15 of a core and the 50 sockets of a DynamoDB client. No
  * status-sync runs, so no result is acked and all stay due, and another holder takes over.
  */
+
 import type { ChildProcess } from 'node:child_process';
+import { unlimitedCapacity } from '../../../shared/core/layout.ts';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import { dynamodbStore } from '../../../shared/store/dynamodb.ts';
@@ -61,13 +63,8 @@ async function writtenTable(endpoint: string, port: number, targets: number): Pr
   await createTable(client, tableName);
   const store = dynamodbStore({ client, tableName, clock: systemClock, random: systemRandom });
   await writeSettled(store, { targets, port, periodSeconds });
-  const capacity = {
-    cpu: Number.POSITIVE_INFINITY,
-    sockets: Number.POSITIVE_INFINITY,
-    memory: Number.POSITIVE_INFINITY,
-  };
   const ports = { store, clock: systemClock, random: systemRandom, log: recordingLog() };
-  await currentLayout(ports, { capacity, mode: 'resident', desiredRelease: '' });
+  await currentLayout(ports, { capacity: unlimitedCapacity, mode: 'resident', desiredRelease: '' });
   return store;
 }
 

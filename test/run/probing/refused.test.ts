@@ -131,7 +131,7 @@ test('a lack that fewer sockets do not mend, such as ports for one peer, leaves 
   assert.deepEqual([lowered(), of.made.size, [...new Set(resultsOf(world))]], [undefined, 50, ['success']]);
 });
 
-test('a canary that is refused lowers the budget; failures count once it is dialed, and nobody doubts the prober', async () => {
+test('a canary that is refused lowers the budget; failures count once it is dialed, and the prober is not doubted', async () => {
   const { world, lowered, run, dialing } = await withCanary();
   world.answer(() => failing);
   dialing.isRefused = true;
