@@ -1,6 +1,7 @@
 /**
- * A binary min-heap of items ordered by due time. Each item carries its place, so one that is set again moves, and
- * nothing is allocated for it.
+ * A min-heap of items ordered by due time. Each item carries its place, so one that is set again moves, and nothing is
+ * allocated for it. The due times stand apart from the items and each node has four children, so that a move touches
+ * few items: between two turns of an event loop most of them have left the processor's caches.
  */
 export type HeapItem = {
   dueMs: number;
@@ -8,8 +9,13 @@ export type HeapItem = {
   heapPlace: number;
 };
 
+const childrenMax = 4;
+const firstCapacity = 16;
+
 export class DueHeap<Item extends HeapItem> {
   readonly #items: Item[] = [];
+  /** The due time of each item, by its place. */
+  #dues = new Float64Array(firstCapacity);
 
   /** The earliest item, which stays. */
   peek(): Item | undefined {
@@ -19,9 +25,7 @@ export class DueHeap<Item extends HeapItem> {
   /** Adds the item, or moves it if it is in the heap. */
   set(item: Item, dueMs: number): void {
     item.dueMs = dueMs;
-    if (!this.#has(item)) this.#put(item, this.#items.length);
-    this.#siftUp(item);
-    this.#siftDown(item);
+    this.#place(item, dueMs, this.#has(item) ? item.heapPlace : this.#added(item));
   }
 
   /** Has no effect on an item that is not in the heap. */
@@ -29,9 +33,7 @@ export class DueHeap<Item extends HeapItem> {
     if (!this.#has(item)) return;
     const last = this.#items.pop();
     if (last === undefined || last === item) return;
-    this.#put(last, item.heapPlace);
-    this.#siftUp(last);
-    this.#siftDown(last);
+    this.#place(last, last.dueMs, item.heapPlace);
   }
 
   /** An item may have been in another heap before, so its place alone says nothing. */
@@ -39,32 +41,64 @@ export class DueHeap<Item extends HeapItem> {
     return this.#items[item.heapPlace] === item;
   }
 
-  #put(item: Item, place: number): void {
+  #added(item: Item): number {
+    const place = this.#items.push(item) - 1;
+    if (place < this.#dues.length) return place;
+    const wider = new Float64Array(2 * this.#dues.length);
+    wider.set(this.#dues);
+    this.#dues = wider;
+    return place;
+  }
+
+  /** Puts the item where it belongs, and moves those between there and `from`, whose item has gone. */
+  #place(item: Item, dueMs: number, from: number): void {
+    const up = this.#raised(dueMs, from);
+    this.#put(item, dueMs, up === from ? this.#lowered(dueMs, from) : up);
+  }
+
+  /** Moves later items above `from` down, and returns the place that this makes free. */
+  #raised(dueMs: number, from: number): number {
+    let place = from;
+    while (place > 0) {
+      const above = (place - 1) >> 2;
+      if (this.#dueAt(above) <= dueMs) break;
+      this.#move(above, place);
+      place = above;
+    }
+    return place;
+  }
+
+  /** Moves earlier items below `from` up, and returns the place that this makes free. */
+  #lowered(dueMs: number, from: number): number {
+    let place = from;
+    for (;;) {
+      const below = this.#earliestBelow(place);
+      if (below === undefined || this.#dueAt(below) >= dueMs) return place;
+      this.#move(below, place);
+      place = below;
+    }
+  }
+
+  #earliestBelow(place: number): number | undefined {
+    const first = childrenMax * place + 1;
+    const end = Math.min(first + childrenMax, this.#items.length);
+    if (first >= end) return undefined;
+    let earliest = first;
+    for (let at = first + 1; at < end; at += 1) if (this.#dueAt(at) < this.#dueAt(earliest)) earliest = at;
+    return earliest;
+  }
+
+  #dueAt(place: number): number {
+    return this.#dues[place] as number;
+  }
+
+  #move(from: number, to: number): void {
+    this.#put(this.#items[from] as Item, this.#dueAt(from), to);
+  }
+
+  #put(item: Item, dueMs: number, place: number): void {
     this.#items[place] = item;
+    this.#dues[place] = dueMs;
     item.heapPlace = place;
-  }
-
-  #siftUp(item: Item): void {
-    for (;;) {
-      const above = item.heapPlace === 0 ? undefined : this.#items[(item.heapPlace - 1) >> 1];
-      if (above === undefined || above.dueMs <= item.dueMs) return;
-      this.#swap(above, item);
-    }
-  }
-
-  #siftDown(item: Item): void {
-    for (;;) {
-      const left = this.#items[2 * item.heapPlace + 1];
-      const right = this.#items[2 * item.heapPlace + 2];
-      const below = right !== undefined && left !== undefined && right.dueMs < left.dueMs ? right : left;
-      if (below === undefined || below.dueMs >= item.dueMs) return;
-      this.#swap(item, below);
-    }
-  }
-
-  #swap(upper: Item, lower: Item): void {
-    const { heapPlace } = upper;
-    this.#put(upper, lower.heapPlace);
-    this.#put(lower, heapPlace);
   }
 }

@@ -87,14 +87,15 @@ class DueLoop {
 
   schedule(held: HeldTarget, probe: HeldProbe): void {
     if (held.gone || probe.schedule.inFlight || this.#stopping || held.probes.get(probe.name) !== probe) return;
-    const at = armProbe(probe.schedule, this.#wallMs());
-    if (at < Number.POSITIVE_INFINITY) this.#set(turnOf(held, probe), at);
+    const nowMs = this.#wallMs();
+    const at = armProbe(probe.schedule, nowMs);
+    if (at < Number.POSITIVE_INFINITY) this.#set(turnOf(held, probe), at, nowMs);
     else this.#heap.delete(turnOf(held, probe));
   }
 
   scheduleTarget(held: HeldTarget, at: number): void {
     if (held.gone || this.#stopping) return;
-    this.#set(turnOf(held), at);
+    this.#set(turnOf(held), at, this.#run.ports.clock.nowMs());
   }
 
   /** The machine has refused a socket that is no probe's. */
@@ -174,9 +175,12 @@ class DueLoop {
     const nowMs = this.#wallMs();
     const mayBegin = this.#probes.turn();
     for (let next = this.#heap.peek(); next && next.dueMs <= nowMs && !this.#stopping; next = this.#heap.peek()) {
+      if (!mayBegin()) {
+        this.#alarm.setAtOnce();
+        break;
+      }
       this.#heap.delete(next);
       this.#begin(next, nowMs);
-      if (!mayBegin()) break;
     }
     this.#lanes.begin();
     this.#arm();
@@ -184,13 +188,18 @@ class DueLoop {
 
   #begin({ held, probe }: Turn, nowMs: number): void {
     if (held.gone || this.#run.ended()) return;
-    if (probe === undefined) this.#lanes.add(held);
-    else this.#probes.begin(held, probe, nowMs);
+    if (probe === undefined) {
+      this.#lanes.add(held);
+      return;
+    }
+    this.#alarm.keepApart();
+    this.#probes.begin(held, probe, nowMs);
   }
 
-  #set(turn: Turn, at: number): void {
+  #set(turn: Turn, at: number, nowMs: number): void {
     this.#heap.set(turn, at);
-    this.#arm();
+    if (at > nowMs) this.#arm();
+    else if (this.#steps) this.#alarm.setAtOnce();
   }
 
   #arm(): void {
