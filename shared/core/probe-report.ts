@@ -56,7 +56,9 @@ type Erred = { readonly error?: string | undefined; readonly failureClass?: stri
 export function reportOf<Tried extends Attempt>(attempts: readonly Tried[], reported: Reported): ProbeReport<Tried> {
   const last = attempts.at(-1);
   if (!last) return { conclusion: { kind: 'result', result: 'success' }, attempts };
-  return { conclusion: conclusionOf(last), ...eventOf(last, reported), attempts };
+  const conclusion = conclusionOf(last);
+  const event = eventOf(last, reported);
+  return event ? { conclusion, event, attempts } : { conclusion, attempts };
 }
 
 function conclusionOf(last: Attempt): Conclusion {
@@ -68,11 +70,11 @@ function conclusionOf(last: Attempt): Conclusion {
 const resultOf = (outcome: ProbeOutcome): Result =>
   outcome === 'success' || outcome === 'warning' ? 'success' : 'failure';
 
-function eventOf(last: Attempt, reported: Reported): { readonly event?: RecordedEvent } {
+function eventOf(last: Attempt, reported: Reported): RecordedEvent | undefined {
   const words = eventWords(last);
-  if (!words) return {};
+  if (!words) return undefined;
   const message = `${typeNames[reported.probeType]} probe ${words.text}`;
-  return { event: { type: 'Warning', reason: words.reason, message, fieldPath: fieldPathOf(reported) } };
+  return { type: 'Warning', reason: words.reason, message, fieldPath: fieldPathOf(reported) };
 }
 
 /** An outcome of unknown without an error produces no event, as in kubelet. */

@@ -107,14 +107,11 @@ export const failureClasses = [
 
 export type FailureClass = (typeof failureClasses)[number];
 
+/** The phases of an attempt that it may lack. */
+export const partPhases = ['dnsMs', 'connectMs', 'tlsMs', 'firstByteMs'] as const;
+
 /** How long each phase of an attempt took, in ms; a phase that did not happen is absent. */
-export type PhaseTimings = {
-  readonly dnsMs?: number;
-  readonly connectMs?: number;
-  readonly tlsMs?: number;
-  readonly firstByteMs?: number;
-  readonly totalMs: number;
-};
+export type PhaseTimings = { readonly [Phase in (typeof partPhases)[number]]?: number } & { readonly totalMs: number };
 
 /** One attempt of a prober. `error` set: a prober error, whose outcome is discarded after the retries. */
 export type Attempt = {

@@ -64,7 +64,7 @@ export type PodView = {
   /** The pod has the condition AllContainersRestarting with status True. */
   readonly allContainersRestarting: boolean;
   /** The status entry of the worker's container. */
-  readonly container?: ContainerStatus;
+  readonly container?: ContainerStatus | undefined;
 };
 
 /** Why no probe was made; shown by the API, never acted on. */
@@ -126,7 +126,7 @@ export function decideGate(spec: WorkerSpec, worker: Worker, pod: PodView | unde
   // A startup worker probes until the container has started, the others from then on.
   if (started === (spec.probeType === 'startup'))
     return { kind: 'skip', reason: started ? 'Started' : 'NotStarted', ...seen };
-  return { kind: 'probe', ...seen };
+  return { kind: 'probe', worker: seen.worker, actions: seen.actions };
 }
 
 /**

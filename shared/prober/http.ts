@@ -45,7 +45,7 @@ const redirectBodyBytesMax = 2 * 1024;
 export function httpProber({ memory = keptMemory(), ...options }: HttpProberOptions): Prober<HttpRequest> {
   return (request, permit) => {
     const running = startAttempt({ ...options, memory }, request, permit);
-    return attemptHops(running, hopOf(request)).then((verdict) => endAttempt(running, verdict));
+    return attemptHops(running, hopOf(request));
   };
 }
 
@@ -57,7 +57,7 @@ type Running = Omit<HttpProberOptions, 'memory'> & {
   readonly deadline: Deadline;
   readonly permit: SocketPermit | undefined;
   readonly kept: KeptOfProbe;
-  readonly timings: { -readonly [Phase in keyof Omit<PhaseTimings, 'totalMs'>]?: number };
+  readonly timings: { -readonly [Phase in keyof PhaseTimings]: PhaseTimings[Phase] };
 };
 
 function startAttempt(
@@ -67,13 +67,15 @@ function startAttempt(
 ): Running {
   const { clock } = options;
   const startMs = clock.monotonicMs();
-  return { ...options, permit, startMs, deadline: startDeadline(clock, timeoutMs), kept: memory.open(), timings: {} };
+  const deadline = startDeadline(clock, timeoutMs);
+  return { ...options, permit, startMs, deadline, kept: memory.open(), timings: { totalMs: 0 } };
 }
 
 function endAttempt({ clock, deadline, kept, startMs, timings }: Running, verdict: Verdict): Attempt {
   deadline.cancel();
   kept.close();
-  return { ...verdict, timings: { ...timings, totalMs: clock.monotonicMs() - startMs } };
+  timings.totalMs = clock.monotonicMs() - startMs;
+  return { ...verdict, timings };
 }
 
 const addTiming = ({ timings }: Running, phase: keyof Running['timings'], ms: number) => {
@@ -98,23 +100,24 @@ const exchangesMax = 8;
  * nextStep follows at most nine redirects. Each function that waits costs memory and time in every probe, so over plain
  * HTTP this one alone does.
  */
-async function attemptHops(running: Running, first: Hop): Promise<Verdict> {
+async function attemptHops(running: Running, first: Hop): Promise<Attempt> {
+  const end = (verdict: Verdict): Attempt => endAttempt(running, verdict);
   let hop = first;
   for (let exchanges = 1; ; exchanges += 1) {
     const refused = refusedHop(running, hop);
-    if (refused) return refused;
+    if (refused) return end(refused);
     const dialed = await dialHop(running, hop);
     const connection = hop.url.scheme === 'http' ? connected(running, dialed) : await secured(running, hop, dialed);
     if (isAskedAgain(running, connection) && exchanges < exchangesMax) continue;
-    if (connection.kind === 'failed') return failedHop(hop, connection);
+    if (connection.kind === 'failed') return end(failedHop(hop, connection));
     const { options, stepOf } = asking(running, hop);
     const exchanged = await connection.exchange(connection.socket, hop, options);
     if (isAskedAgain(running, exchanged) && exchanges < exchangesMax) continue;
-    if (exchanged.kind === 'failed') return failedHop(hop, exchanged);
+    if (exchanged.kind === 'failed') return end(failedHop(hop, exchanged));
     addTiming(running, 'firstByteMs', exchanged.firstByteMs);
     const step = stepOf();
-    if (step.kind === 'failed') return failure(step.message, 'HTTP_REDIRECT');
-    if (step.kind === 'stay') return judge(exchanged.response);
+    if (step.kind === 'failed') return end(failure(step.message, 'HTTP_REDIRECT'));
+    if (step.kind === 'stay') return end(judge(exchanged.response));
     hop = step.hop;
     exchanges = 0;
   }

@@ -1,7 +1,7 @@
 /** Reads the body of an HTTP/1 response up to a limit. A malformed body is a prober error, reported in Go's words. */
 import { trimAsciiEnd } from '../core/go-text.ts';
 import { type Gathered, gathered } from '../lib/gathered.ts';
-import { FieldReader, type Keeping } from './http1-fields.ts';
+import { FieldReader, type Keeping, keptNames } from './http1-fields.ts';
 import type { Framing } from './http1-head.ts';
 
 export type BodyReader = {
@@ -179,7 +179,7 @@ function chunkSize(line: string): number | string {
   return size.length > hexDigitsMax ? 'http chunk length too large' : Number.parseInt(size, 16);
 }
 
-const keepingNothing: Keeping = { kept: new Set(), reserve: () => false };
+const keepingNothing: Keeping = { kept: keptNames(), reserve: () => false };
 
 /** Expects an empty line, or fields and then an empty line. Returns undefined if the trailer is incomplete. */
 function readTrailer(pending: Buffer): BodyProgress | undefined {

@@ -16,10 +16,18 @@ export type FieldsProgress =
   | { readonly kind: 'tooMuch' };
 
 export type Keeping = {
-  /** The names whose values are kept, in lower case. */
-  readonly kept: ReadonlySet<string>;
+  readonly kept: KeptNames;
   readonly reserve: Reserve;
 };
+
+/** The names whose values are kept, in lower case, and by its index whether one of them has this length. */
+export type KeptNames = { readonly names: ReadonlySet<string>; readonly hasLength: readonly boolean[] };
+
+export function keptNames(...names: readonly string[]): KeptNames {
+  const longest = Math.max(0, ...names.map(({ length }) => length));
+  const lengths = new Set(names.map(({ length }) => length));
+  return { names: new Set(names), hasLength: Array.from({ length: longest + 1 }, (_, length) => lengths.has(length)) };
+}
 
 /** Returns whether `bytes` more bytes may be kept. */
 export type Reserve = (bytes: number) => boolean;
@@ -125,13 +133,11 @@ export class FieldReader {
 
   /** Whether no kept name has this length. Most fields are of no interest, and their names are not even read. */
   #isOther(nameBytes: number): boolean {
-    if (nameBytes === 0) return false;
-    for (const name of this.#keeping.kept) if (name.length === nameBytes) return false;
-    return true;
+    return nameBytes > 0 && this.#keeping.kept.hasLength[nameBytes] !== true;
   }
 
   #valuesOf(name: string): string[] | undefined {
-    if (!this.#keeping.kept.has(name)) return undefined;
+    if (!this.#keeping.kept.names.has(name)) return undefined;
     const before = this.#fields.get(name) ?? [];
     this.#fields.set(name, before);
     return before;
@@ -152,7 +158,8 @@ export class FieldReader {
   /** Joins folded lines with a space. Spaces before a value do not count, so an empty first line adds none. */
   #endLine(next: number): Step {
     if (this.#values !== undefined) {
-      const line = trimAscii(this.#pieces.join(''));
+      const [piece = ''] = this.#pieces;
+      const line = trimAscii(this.#pieces.length > 1 ? this.#pieces.join('') : piece);
       const before = this.#values.pop() ?? '';
       this.#values.push(before === '' ? line : `${before} ${line}`);
       this.#pieces = [];

@@ -3,7 +3,7 @@
  * kubelet uses. Source: Go's net/http (response.go, transfer.go). Strings hold one character per byte.
  */
 import { goQuote, trimAscii } from '../core/go-text.ts';
-import { FieldReader, type Fields, type Reserve } from './http1-fields.ts';
+import { FieldReader, type Fields, keptNames, type Reserve } from './http1-fields.ts';
 import { type StatusLine, type StatusLineProgress, statusLineReader } from './http1-status-line.ts';
 
 /** What determines the end of the body. */
@@ -34,10 +34,10 @@ export type HeadReader = {
 };
 
 /** The fields whose values are used. All others are discarded. */
-const decisive: ReadonlySet<string> = new Set([
+const decisive = keptNames(
   ...['content-length', 'transfer-encoding', 'trailer'],
   ...['connection', 'upgrade', 'location'],
-]);
+);
 
 export function headReader(reserve: Reserve): HeadReader {
   const lines = statusLineReader();
@@ -97,13 +97,16 @@ function chunkedOf({ major, minor }: StatusLine, encodings: readonly string[] | 
 const lengthMax = 2n ** 63n - 1n;
 /** Without leading zeros. */
 const lengthDigitsMax = `${lengthMax}`.length;
+/** Lengths that a number holds exactly, without a detour over BigInt. */
+const ordinaryLength = /^\d{1,15}$/;
 
 function lengthOf(values: readonly string[] | undefined): number | string | undefined {
   const first = values?.[0];
   if (values === undefined || first === undefined) return undefined;
   const wanted = trimAscii(first);
-  if (values.some((value) => trimAscii(value) !== wanted))
+  if (values.length > 1 && values.some((value) => trimAscii(value) !== wanted))
     return 'http: message cannot contain multiple Content-Length headers';
+  if (ordinaryLength.test(wanted)) return Number(wanted);
   if (wanted === '') return `invalid empty Content-Length ${goQuote(wanted)}`;
   const digits = wanted.replace(/^0+/, '') || '0';
   const isLength = /^\d+$/.test(digits) && digits.length <= lengthDigitsMax && BigInt(digits) <= lengthMax;

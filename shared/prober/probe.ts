@@ -43,7 +43,7 @@ export async function probe(
     do {
       const timeMs = clock.nowMs();
       try {
-        attempts.push({ timeMs, ...(await prober(request, permit)) });
+        attempts.push({ ...(await prober(request, permit)), timeMs });
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
         attempts.push({ timeMs, ...erred(`prober threw: ${why}`, 'PROBER') });

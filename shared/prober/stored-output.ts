@@ -1,6 +1,6 @@
 /** The part of a prober's output that may be stored, published and logged: never a response body, at most 1 KiB. */
 import type { ProbeRequest } from '../core/handlers.ts';
-import type { Attempt, PhaseTimings } from '../core/types.ts';
+import { type Attempt, type PhaseTimings, partPhases } from '../core/types.ts';
 import type { Prober, Probers } from './prober.ts';
 
 export const outputBytesMax = 1024;
@@ -31,13 +31,17 @@ function storedAttempt(kind: ProbeRequest['kind'], attempt: Attempt): Attempt {
 
 /** To the microsecond: further digits are noise that would be stored. */
 function rounded(timings: PhaseTimings): PhaseTimings {
-  const whole: { -readonly [Phase in keyof PhaseTimings]: PhaseTimings[Phase] } = { ...timings };
-  for (const phase in whole) {
-    const key = phase as keyof PhaseTimings;
-    whole[key] = Math.round((whole[key] ?? 0) * 1000) / 1000;
+  const whole: { -readonly [Phase in keyof PhaseTimings]: PhaseTimings[Phase] } = {
+    totalMs: toMicros(timings.totalMs),
+  };
+  for (const phase of partPhases) {
+    const ms = timings[phase];
+    if (ms !== undefined) whole[phase] = toMicros(ms);
   }
   return whole;
 }
+
+const toMicros = (ms: number): number => Math.round(ms * 1000) / 1000;
 
 /** Of HTTP probes only a success or a warning contains the body. */
 function bodyless({ outcome, output }: Attempt): string {

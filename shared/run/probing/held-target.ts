@@ -6,6 +6,7 @@
 import type { BusEvent } from '../../bus/events.ts';
 import { type Observed, observe } from '../../core/observed.ts';
 import type { HangRecord, ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../../core/records.ts';
+import type { Reach } from '../../core/self-health.ts';
 import type { PlacedContainer, Probe, ProbeName } from '../../core/spec.ts';
 import type { ContainerStatus, ProbeType } from '../../core/types.ts';
 import type { PodView, WorkerSpec } from '../../core/worker.ts';
@@ -25,6 +26,10 @@ export type HeldSpec = {
   readonly order: ProbeOrder;
   readonly worker: WorkerSpec;
   readonly digest: string;
+  /** What the watchdog calls the probe. */
+  readonly workName: string;
+  /** The canaries that cover the probe; absent: it runs a command, which has what the process says. */
+  readonly reach?: Reach | undefined;
   /** The probe has left the spec, or its target is terminating. The next step ends the worker. */
   readonly stopping: boolean;
 };
@@ -99,7 +104,7 @@ export function podView(held: HeldTarget, container: string): PodView {
     phase: held.observed.phase,
     deletionTimestampSet: held.target.deletionTimestampMs !== undefined,
     allContainersRestarting: false,
-    ...(status && { container: status }),
+    container: status,
   };
 }
 

@@ -3,7 +3,7 @@
  * hangs; after the second one the probe is in quarantine until the spec changes.
  */
 import type { HangRecord, TargetRecord } from '../../core/records.ts';
-import { probeName } from '../../core/spec.ts';
+import { probeName, type SpecProbe } from '../../core/spec.ts';
 import type { ProbeType } from '../../core/types.ts';
 import { changeCounted, decodeHang, encodeHang, type Poison } from '../../store/items.ts';
 import { hangKey, targetAddress, targetKey } from '../../store/keys.ts';
@@ -23,8 +23,8 @@ export const hungProbeParts = ['namespace', 'target', 'uid', 'generation', 'cont
 /** The name contains the generation, so a change of the spec gives another name. */
 export const hungProbeName = (
   { namespace, name, uid, generation }: TargetRecord,
-  { spec, probeType }: HeldProbe,
-): string => `${namespace}\n${name}\n${uid}\n${generation}\n${spec.container.spec.name}\n${probeType}`;
+  { container, probeType }: Pick<SpecProbe, 'container' | 'probeType'>,
+): string => `${namespace}\n${name}\n${uid}\n${generation}\n${container.spec.name}\n${probeType}`;
 
 /**
  * Counts one more hang of the probe, unless its target is gone. Ignores a text that is not a name.

@@ -36,7 +36,7 @@ export function planStep(
   const { events, ration } = report
     ? recorded(probe, counted, report, nowMs)
     : { events: none, ration: counted.ration };
-  const after = changedRecord(probe, step, { nowMs, ...(report && { report }) });
+  const after = changedRecord(probe, step, { nowMs, report });
   if (after) {
     const memory = { worker, attempts: counted.attempts, ration };
     return committing(probe, { after, events, memory }, report ? memory.attempts : []);
@@ -91,7 +91,7 @@ export function recorded(probe: Planned, { ration: before }: Counted, { event, a
 function changedRecord(
   { verdict: { record }, spec }: Planned,
   step: Step,
-  { nowMs, report }: Planning & { readonly report?: Report },
+  { nowMs, report }: Planning & { readonly report: Report | undefined },
 ): ProbeRecord | undefined {
   if (isAsCommitted(record, step)) return undefined;
   const acted = step.actions.reduce(

@@ -3,10 +3,9 @@
  * and their decisions are durable before they count.
  */
 
-import { dialledHost } from '../../core/handlers.ts';
 import { productEra } from '../../core/observed.ts';
 import type { ProbeReport } from '../../core/probe-report.ts';
-import { mayTrust, type Reach, reachOf } from '../../core/self-health.ts';
+import { mayTrust } from '../../core/self-health.ts';
 import type { Shortage } from '../../core/shortage.ts';
 import { noSpecDigest } from '../../core/shown.ts';
 import { decideGate, type PodView, reduce, type Step } from '../../core/worker.ts';
@@ -19,7 +18,7 @@ import { type Committing, commitStep } from './commit-probe.ts';
 import type { CycleEnd } from './due-loop.ts';
 import { type Ending, endWorker } from './end-worker.ts';
 import { type Due, type HeldProbe, type HeldTarget, podView } from './held-target.ts';
-import { hungProbeName, quarantineOf } from './hung-probe.ts';
+import { quarantineOf } from './hung-probe.ts';
 import { planProberError } from './plan-error.ts';
 import { planStep, type Report, type StepPlan } from './plan-step.ts';
 import { classify, refuse, serveRequests } from './probe-schedule.ts';
@@ -137,7 +136,7 @@ async function commitAsked(holder: Committing, held: HeldTarget, asked: Asked): 
 
 /** Asks the prober, and releases the place whether or not that succeeds. */
 async function tryProbe({ ports }: Run, held: HeldTarget, { probe, place }: Due): Promise<ProbeReport<TimedAttempt>> {
-  const work = ports.attribution?.start(hungProbeName(held.target, probe));
+  const work = ports.attribution?.start(probe.spec.workName);
   if (work) place.attribute(work);
   try {
     return await runProbe(ports, probe.spec.order, place);
@@ -159,8 +158,7 @@ function believed(
   const counts = worker.lastResult !== 'failure' || worker.resultRun < spec.worker.failureThreshold;
   const changes = counts || record.result !== 'failure' || worker.onHold;
   const confirms = record.result === 'success' && !worker.onHold;
-  const dialled = dialledHost(spec.probe, held.target.spec.host);
-  const reach: Reach = dialled === undefined ? (ports.execReach ?? 'none') : reachOf(dialled);
+  const reach = spec.reach ?? ports.execReach ?? 'none';
   const judged = watched.judge(report, { reach, changes, confirms });
   if (judged instanceof Promise) return judged.finally(watched.done);
   watched.done();

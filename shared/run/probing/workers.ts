@@ -3,7 +3,9 @@
  * target's items with what is held. An existing worker never stops the others from being added.
  */
 import { createHash } from 'node:crypto';
+import { dialledHost } from '../../core/handlers.ts';
 import type { ProbeRecord, TargetRecord } from '../../core/records.ts';
+import { reachOf } from '../../core/self-health.ts';
 import { type ProbeName, type SpecProbe, specProbes } from '../../core/spec.ts';
 import { type Phased, phaseOf, restTicker, type Ticker } from '../../core/ticker.ts';
 import { loadedTicker, newTargetTicker, pendingTicker, takenOverTicker } from '../../core/ticker-start.ts';
@@ -17,7 +19,7 @@ import { inheritedSeenAtMs } from '../inherited.ts';
 import { triggerProbe } from './commit-probe.ts';
 import { storedWorker, unackedOf, workerSpecOf } from './held-state.ts';
 import { containerStatus, type HeldProbe, type HeldSpec, type HeldTarget, refreshView } from './held-target.ts';
-import { takeHang } from './hung-probe.ts';
+import { hungProbeName, takeHang } from './hung-probe.ts';
 import { isNewer } from './plan-step.ts';
 import { newSchedule, restart, seeRequests } from './probe-schedule.ts';
 import { newVerdict, restartCounters } from './probe-verdict.ts';
@@ -118,14 +120,19 @@ function replaceSpec(probe: { spec: HeldSpec }, spec: HeldSpec): void {
   probe.spec = spec;
 }
 
-const heldSpecOf = (target: TargetRecord, entry: SpecProbe): HeldSpec => ({
-  container: entry.container,
-  probe: entry.probe,
-  order: orderOf(target, entry),
-  worker: workerSpecOf(target, entry),
-  digest: digestOf(entry),
-  stopping: false,
-});
+function heldSpecOf(target: TargetRecord, entry: SpecProbe): HeldSpec {
+  const dialled = dialledHost(entry.probe, target.spec.host);
+  return {
+    container: entry.container,
+    probe: entry.probe,
+    order: orderOf(target, entry),
+    worker: workerSpecOf(target, entry),
+    digest: digestOf(entry),
+    workName: hungProbeName(target, entry),
+    reach: dialled === undefined ? undefined : reachOf(dialled),
+    stopping: false,
+  };
+}
 
 function orderOf({ namespace, name, uid, spec }: TargetRecord, entry: SpecProbe): ProbeOrder {
   const { container, probe, probeType } = entry;
