@@ -3,6 +3,7 @@
  * number of instances may run at once.
  */
 import type { Bus } from '../../shared/bus/bus.ts';
+import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 import { type InProcessBus, inProcessBus } from '../../shared/bus/in-process.ts';
 import { type StatusSyncPorts, syncTarget } from '../../shared/status-sync/sync.ts';
 
@@ -31,6 +32,11 @@ export function subscribeStatusSync(subscribable: Pick<InProcessBus, 'subscribe'
     async ({ detail }) => {
       if ('target' in detail) await syncTarget(ports, detail.target);
     },
-    { name: 'status-sync', concurrency: syncConcurrency },
+    { name: 'status-sync', concurrency: syncConcurrency, keyOf: syncedTarget },
   );
+}
+
+/** A sync reads all of its target, so one that waits sees what any event before it tells of. */
+function syncedTarget({ detail }: EventEnvelope): string | undefined {
+  return 'target' in detail ? `${detail.target.namespace}/${detail.target.name}` : undefined;
 }

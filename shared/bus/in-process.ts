@@ -4,6 +4,7 @@
  * so one that throws or is slow does not affect the others.
  */
 import { type Clock, sleep } from '../lib/clock.ts';
+import { Fifo } from '../lib/fifo.ts';
 import type { Log } from '../lib/log.ts';
 import { pacer } from '../lib/pace.ts';
 import type { Random } from '../lib/random.ts';
@@ -28,6 +29,11 @@ export type SubscribeOptions = {
   readonly name?: string;
   /** How many deliveries may run at the same time; 1 keeps the order of publication. */
   readonly concurrency?: number;
+  /**
+   * Events of one key ask for the same work, so one that comes while another of its key waits is dropped. undefined:
+   * the event is delivered in any case.
+   */
+  readonly keyOf?: (event: EventEnvelope) => string | undefined;
 };
 
 export type InProcessBusOptions = {
@@ -70,9 +76,9 @@ export function inProcessBus({ clock, random, log, queueMax = defaultQueueMax }:
       }
       return { failed: [] };
     },
-    subscribe: (pattern, subscriber, { name = 'subscriber', concurrency = 1 } = {}) => {
+    subscribe: (pattern, subscriber, { name = 'subscriber', concurrency = 1, keyOf = noKey } = {}) => {
       const matches = compilePattern(pattern);
-      const subscription = new Subscription({ name, matches, subscriber, concurrency }, ports);
+      const subscription = new Subscription({ name, matches, subscriber, concurrency, keyOf }, ports);
       subscriptions.add(subscription);
       return () => {
         subscription.end();
@@ -89,12 +95,17 @@ export function inProcessBus({ clock, random, log, queueMax = defaultQueueMax }:
   };
 }
 
+const noKey = () => undefined;
+
 type Subscribed = {
   readonly name: string;
   readonly matches: Matches;
   readonly subscriber: Subscriber;
   readonly concurrency: number;
+  readonly keyOf: (event: EventEnvelope) => string | undefined;
 };
+
+type Queued = { readonly event: EventEnvelope; readonly key: string | undefined };
 
 type SubscriptionPorts = Required<InProcessBusOptions> & {
   /** Called when the subscription may have become idle. */
@@ -105,7 +116,9 @@ type SubscriptionPorts = Required<InProcessBusOptions> & {
 class Subscription {
   readonly #subscribed: Subscribed;
   readonly #ports: SubscriptionPorts;
-  readonly #queue: EventEnvelope[] = [];
+  readonly #queue = new Fifo<Queued>();
+  /** Of the queued events. */
+  readonly #keys = new Set<string>();
   readonly #ended = new AbortController();
   /** How many loops take events from the queue. */
   #delivering = 0;
@@ -120,23 +133,27 @@ class Subscription {
     return this.#queue.length === 0 && this.#delivering === 0;
   }
 
-  /** Queues the event if it matches, unless the queue is full. */
+  /** Queues the event if it matches, unless one of its key is queued or the queue is full. */
   offer(event: EventEnvelope): void {
-    const { name, matches, concurrency } = this.#subscribed;
+    const { name, matches, concurrency, keyOf } = this.#subscribed;
     if (!matches(envelopeJson(event))) return;
+    const key = keyOf(event);
+    if (key !== undefined && this.#keys.has(key)) return;
     const { log, queueMax } = this.#ports;
     if (this.#queue.length >= queueMax) {
       if (!this.#isOverflowing) log.warn('events dropped: the subscriber is too slow', { subscriber: name, queueMax });
       this.#isOverflowing = true;
       return;
     }
-    this.#queue.push(event);
+    this.#queue.push({ event, key });
+    if (key !== undefined) this.#keys.add(key);
     if (this.#delivering < concurrency) void this.#drain();
   }
 
   /** Drops the queued events and stops retrying. */
   end(): void {
-    this.#queue.length = 0;
+    this.#queue.clear();
+    this.#keys.clear();
     this.#ended.abort();
   }
 
@@ -145,9 +162,11 @@ class Subscription {
     // Delivery is always asynchronous, as over a network, so a publisher never runs a subscriber's code.
     await Promise.resolve();
     const pace = pacer(this.#ports.clock, sliceMs);
-    for (let event = this.#queue.shift(); event; event = this.#queue.shift()) {
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
+      // Before it is delivered: an event that comes from now on tells of what this delivery may not see.
+      if (next.key !== undefined) this.#keys.delete(next.key);
       await pace();
-      await this.#deliver(event);
+      await this.#deliver(next.event);
     }
     this.#delivering -= 1;
     this.#isOverflowing = false;

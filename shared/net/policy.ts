@@ -23,8 +23,11 @@ export type DialPolicyOptions = {
   readonly allowLoopback?: boolean;
 };
 
-/** Verdicts are cached, since they depend on the address alone and each probe asks twice for the same one. */
-const verdictsMax = 4096;
+/**
+ * Verdicts are cached, since they depend on the address alone and each probe asks twice for the same one. More than the
+ * targets of one process, which are probed in turn: a cache that is a little too small would never hold the next one.
+ */
+const verdictsMax = 16_384;
 
 /**
  * Returns the policy of a deployment. Throws a RangeError if a range in `allowCidrs` is invalid. Denies texts that are

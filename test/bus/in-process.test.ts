@@ -8,6 +8,7 @@ import { systemRandom } from '../../shared/lib/random.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { testsIn } from '../support/tests-in.ts';
+import { until } from '../support/wait.ts';
 import { syncRequested } from './sample-event.ts';
 
 const all = { source: ['probelet'] };
@@ -178,6 +179,34 @@ inWorld('with concurrency, one slow delivery does not hold up the next', async (
   await bus.settled();
   assert.deepEqual(seen, ['event-2', 'event-1']);
 });
+
+inWorld(
+  'of the events of one key only one waits, and one more comes after a delivery that has begun',
+  async ({ bus }) => {
+    const gate = Promise.withResolvers<void>();
+    const seen: string[] = [];
+    const others: string[] = [];
+    bus.subscribe(
+      all,
+      async (event) => {
+        seen.push(event.id);
+        if (event.id === 'event-1') await gate.promise;
+      },
+      { keyOf: ({ id }) => (id === 'event-4' ? undefined : `${Number(id.slice('event-'.length)) % 2}`) },
+    );
+    bus.subscribe(all, ({ id }) => void others.push(id));
+    await bus.publish([syncRequested(1)]);
+    await until('the first is being delivered', { withinMs: 10_000, pollMs: 1 }, () => seen.length === 1);
+    await bus.publish([3, 5, 2, 4, 6, 7].map((at) => syncRequested(at)));
+    gate.resolve();
+    await bus.settled();
+    assert.deepEqual(seen, ['event-1', 'event-3', 'event-2', 'event-4']);
+    assert.deepEqual(others, ['event-1', 'event-3', 'event-5', 'event-2', 'event-4', 'event-6', 'event-7']);
+    await bus.publish([syncRequested(9)]);
+    await bus.settled();
+    assert.equal(seen.at(-1), 'event-9');
+  },
+);
 
 test('an invalid pattern is refused when subscribing', () =>
   assert.throws(() => world().bus.subscribe({ source: 'probelet' }, () => {}), InvalidPattern));
