@@ -36,7 +36,7 @@ export function subscribeStatusSync(subscribable: Pick<InProcessBus, 'subscribe'
   );
 }
 
-/** A sync reads all of its target, so one that waits sees what any event before it tells of. */
+/** A sync reads all of its target, so one that waits sees what any event before it is about. */
 function syncedTarget({ detail }: EventEnvelope): string | undefined {
   return 'target' in detail ? `${detail.target.namespace}/${detail.target.name}` : undefined;
 }

@@ -163,7 +163,7 @@ class Subscription {
     await Promise.resolve();
     const pace = pacer(this.#ports.clock, sliceMs);
     for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
-      // Before it is delivered: an event that comes from now on tells of what this delivery may not see.
+      // Before it is delivered: this delivery may not see what an event is about that comes from now on.
       if (next.key !== undefined) this.#keys.delete(next.key);
       await pace();
       await this.#deliver(next.event);

@@ -13,6 +13,7 @@ import {
   plainAttributes,
   requireValidWrite,
 } from './operation.ts';
+import { type RecentWrites, recentWrites, type WriteName } from './recent-writes.ts';
 import { asUnavailable, openDatabase, withUnavailable } from './sqlite-file.ts';
 import { WriteGroups } from './sqlite-groups.ts';
 import type { Item, Key, Operation, Query, Refusal, Store, WriteOutcome } from './store.ts';
@@ -160,12 +161,10 @@ function changeOf({ operation, before, effect }: Step): readonly ItemChange[] {
   return [{ before: before && itemOf(key, before), after }];
 }
 
-type Name = { readonly token: string; readonly digest: string };
-
 /** `steps` are the applied operations; `isNew`: the write was not known. */
 type Written = { readonly outcome: WriteOutcome; readonly steps: readonly Step[]; readonly isNew: boolean };
 
-function writeInTransaction(context: Context, operations: readonly Operation[], name: Name): Written {
+function writeInTransaction(context: Context, operations: readonly Operation[], name: WriteName): Written {
   const found = operations.map((operation) => ({ operation, before: load(context, operationKey(operation)) }));
   const isKnown = context.recentWrites.has(name);
   const repeated = isKnown || found.some(({ before }) => before?.[lastWriteAttribute] === name.token);
@@ -279,32 +278,3 @@ function itemOf({ pk, sk }: Key, stored: Stored): Item {
 }
 
 const digestOf = (operations: readonly Operation[]): string => hash('sha256', JSON.stringify(operations), 'base64');
-
-/** How many writes are remembered. DynamoDB remembers a transaction's token for ten minutes. */
-const recentWritesMax = 1000;
-
-type RecentWrites = {
-  /** @throws Error if the token was used for a different write, like DynamoDB's IdempotentParameterMismatch. */
-  has(name: Name): boolean;
-  remember(name: Name): void;
-  /** For a write that was remembered and then undone. */
-  forget(name: Name): void;
-};
-
-/** Detects a repetition even if no item carries the token any more. */
-function recentWrites(): RecentWrites {
-  const digests = new Map<string, string>();
-  return {
-    has: ({ token, digest }) => {
-      const known = digests.get(token);
-      if (known !== undefined && known !== digest) throw new Error(`token '${token}' names another write`);
-      return known !== undefined;
-    },
-    forget: ({ token }) => void digests.delete(token),
-    remember: ({ token, digest }) => {
-      digests.set(token, digest);
-      const oldest = digests.keys().next();
-      if (digests.size > recentWritesMax && !oldest.done) digests.delete(oldest.value);
-    },
-  };
-}

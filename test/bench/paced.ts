@@ -28,8 +28,8 @@ const periodMs = 1_000;
 const settleMs = 10_000;
 const measuredMs = 10_000;
 
-async function measure(world: World, prober: ChildProcess): Promise<Paced> {
-  await sleep(clock, settleMs);
+async function measure(world: World, prober: ChildProcess, afterMs = settleMs): Promise<Paced> {
+  await sleep(clock, afterMs);
   const before = cpuMsOf(prober);
   world.reset();
   await sleep(clock, measuredMs);
@@ -46,7 +46,8 @@ export async function pacedKubelet(world: World, targets: number): Promise<Paced
   return paced;
 }
 
-export async function pacedProduct(world: World, targets: number): Promise<Paced> {
+/** `afterMs`: how long it has for what follows from the registrations, beside its probes. */
+export async function pacedProduct(world: World, targets: number, afterMs?: number): Promise<Paced> {
   const { command, env } = startOfProduct();
   const port = await freePort();
   const data = mkdtempSync(join(world.folder, 'data-'));
@@ -60,7 +61,7 @@ export async function pacedProduct(world: World, targets: number): Promise<Paced
   await until('all are probed', { withinMs: 120_000, pollMs: 500 }, async () => {
     return (await world.arrived(periodMs)).paths >= targets;
   });
-  const paced = await measure(world, prober);
+  const paced = await measure(world, prober, afterMs);
   await endProduct(prober);
   return paced;
 }

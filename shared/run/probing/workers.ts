@@ -2,24 +2,21 @@
  * Which workers the holder runs: kubelet's AddPod, StopLivenessAndStartup and RemovePod, as one comparison of a
  * target's items with what is held. An existing worker never stops the others from being added.
  */
-import { createHash } from 'node:crypto';
-import { dialledHost } from '../../core/handlers.ts';
 import type { ProbeRecord, TargetRecord } from '../../core/records.ts';
-import { reachOf } from '../../core/self-health.ts';
 import { type ProbeName, type SpecProbe, specProbes } from '../../core/spec.ts';
 import { type Phased, phaseOf, restTicker, type Ticker } from '../../core/ticker.ts';
 import { loadedTicker, newTargetTicker, pendingTicker, takenOverTicker } from '../../core/ticker-start.ts';
 import { hash32 } from '../../lib/hash32.ts';
-import type { ProbeOrder } from '../../prober/probe.ts';
 import type { CheckpointRecord } from '../../store/items.ts';
 import { probeKey } from '../../store/keys.ts';
 import type { ReadTarget } from '../../table/targets.ts';
 import type { Holder } from '../holder.ts';
 import { inheritedSeenAtMs } from '../inherited.ts';
 import { triggerProbe } from './commit-probe.ts';
-import { storedWorker, unackedOf, workerSpecOf } from './held-state.ts';
+import { heldSpecOf, specDigestOf } from './held-spec.ts';
+import { storedWorker, unackedOf } from './held-state.ts';
 import { containerStatus, type HeldProbe, type HeldSpec, type HeldTarget, refreshView } from './held-target.ts';
-import { hungProbeName, takeHang } from './hung-probe.ts';
+import { takeHang } from './hung-probe.ts';
 import { isNewer } from './plan-step.ts';
 import { newSchedule, restart, seeRequests } from './probe-schedule.ts';
 import { newVerdict, restartCounters } from './probe-verdict.ts';
@@ -120,32 +117,6 @@ function replaceSpec(probe: { spec: HeldSpec }, spec: HeldSpec): void {
   probe.spec = spec;
 }
 
-function heldSpecOf(target: TargetRecord, entry: SpecProbe): HeldSpec {
-  const dialled = dialledHost(entry.probe, target.spec.host);
-  return {
-    container: entry.container,
-    probe: entry.probe,
-    order: orderOf(target, entry),
-    worker: workerSpecOf(target, entry),
-    digest: digestOf(entry),
-    workName: hungProbeName(target, entry),
-    reach: dialled === undefined ? undefined : reachOf(dialled),
-    stopping: false,
-  };
-}
-
-function orderOf({ namespace, name, uid, spec }: TargetRecord, entry: SpecProbe): ProbeOrder {
-  const { container, probe, probeType } = entry;
-  return {
-    target: { namespace, name, uid },
-    host: spec.host,
-    container: container.spec,
-    handler: probe,
-    probeType,
-    containerKind: container.kind,
-  };
-}
-
 function startWorker(holder: Starting, held: HeldTarget, entry: SpecProbe, checkpoints: Checkpoints): void {
   const record = held.records.get(entry.name);
   if (!record || (record.ended && !revives(held, entry, record))) return;
@@ -160,7 +131,7 @@ function revives(held: HeldTarget, entry: SpecProbe, record: ProbeRecord): boole
   const { phase } = held.observed;
   if (held.target.deletionTimestampMs !== undefined || phase === 'Failed' || phase === 'Succeeded') return false;
   const status = containerStatus(held.observed, entry.container.spec.name);
-  return status?.state?.kind === 'running' || digestOf(entry) !== record.specDigest;
+  return status?.state?.kind === 'running' || specDigestOf(entry) !== record.specDigest;
 }
 
 type Started = { readonly entry: SpecProbe; readonly record: ProbeRecord; readonly checkpoints: Checkpoints };
@@ -285,18 +256,3 @@ export function requestsPassedOn({ address, target, probes }: HeldTarget): Check
 
 /** No item has this streak. */
 const noStreak = -1;
-
-const digestDigits = 16;
-
-/** Digest of a probe's spec. It does not depend on the order in which a store returns the attributes. */
-function digestOf({ probe }: SpecProbe): string {
-  return createHash('sha256').update(sortedJson(probe)).digest('hex').slice(0, digestDigits);
-}
-
-function sortedJson(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
-}
