@@ -1,7 +1,8 @@
 /**
  * `npm run bench:function-memory -- --targets N --memory MB`: the memory of the prober function as it is bundled, on an
- * emulator of AWS, with the flags that Lambda's runtime gives Node, while it holds N targets for some minutes.
- * `--period` in seconds, `--seconds` for how long.
+ * emulator of AWS, with the flags that Lambda's runtime gives Node, while it holds N targets for some minutes. Every
+ * server is healthy, and one failure counts, so a result that was ever other than success is the function's doing.
+ * `--period` in seconds, `--seconds` for how long. Exits with 1 unless all results are successes.
  */
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import type { HttpAnswer } from '../../functions/api/http-event.ts';
 import { bundling, entryFile } from '../../functions/bundling.ts';
+import { systemClock as clock, sleep } from '../../shared/lib/clock.ts';
 import { deployed } from '../functions/deployment.ts';
 import { functionThreads } from '../functions/function-threads.ts';
 import { httpEvent } from '../functions/http-events.ts';
@@ -32,6 +34,9 @@ const [targets, memoryMb, seconds] = [values.targets, values.memory, values.seco
 
 const periodSeconds = Number(values.period);
 const lanes = 8;
+const pageMax = 500;
+/** Before the end the results are read. The run ends by itself some seconds before its time is over. */
+const readBeforeMs = 40_000;
 
 /** A tenth of the memory is for new objects. Source: /var/runtime/bootstrap of Lambda's Node runtimes. */
 const newMb = Math.floor(memoryMb / 10);
@@ -52,12 +57,17 @@ try {
   const outfile = await bundled();
   const child = fork(join(import.meta.dirname, 'function-process.ts'), [outfile], { execArgv: flags, silent: true });
   await answerOf(child);
-  await answerOf(child, { event: await deployment.shardEvent(), forMs: seconds * 1_000 });
+  const done = answerOf(child, { event: await deployment.shardEvent(), forMs: seconds * 1_000 });
+  await Promise.race([sleep(clock, seconds * 1_000 - readBeforeMs), done]);
+  const probes = await listed();
+  const ok = probes.filter(({ result, version }) => result === 'success' && version === 1).length;
+  await done;
   const { highest, anonymous } = memoryOf(child);
   console.log(
     `${targets} targets at ${periodSeconds} s in a function of ${memoryMb} MB: ${megabytes(highest)} MB resident at most, ` +
-      `${megabytes(anonymous)} MB of them anonymous, in ${seconds} s`,
+      `${megabytes(anonymous)} MB of them anonymous, in ${seconds} s; ${ok} of ${targets} probes had no result but success`,
   );
+  process.exitCode = ok === targets ? 0 : 1;
   child.kill();
 } finally {
   await functions.stop();
@@ -66,7 +76,7 @@ try {
 }
 
 async function registerAll(): Promise<void> {
-  const readinessProbe = { httpGet: { path: '/', port: server.port }, periodSeconds };
+  const readinessProbe = { httpGet: { path: '/', port: server.port }, periodSeconds, failureThreshold: 1 };
   const body = { spec: { host: '127.0.0.1', readinessProbe } };
   const names = Array.from({ length: targets }, (_, at) => `memory-${at}`);
   await inLanes(names, lanes, async (name) => {
@@ -75,6 +85,25 @@ async function registerAll(): Promise<void> {
     if ((answer as HttpAnswer).statusCode !== 201) throw new Error(`${name}: ${JSON.stringify(answer)}`);
   });
 }
+
+type Listed = { readonly result: string; readonly version: number };
+
+async function listed(): Promise<readonly Listed[]> {
+  const probes: Listed[] = [];
+  for (let token: string | undefined = ''; token !== undefined; ) {
+    const query: string = `limit=${pageMax}${token && `&continue=${encodeURIComponent(token)}`}`;
+    const answer = (await functions.invoke('api', httpEvent('GET', '/v1/targets', { query }))) as HttpAnswer;
+    const page = JSON.parse(answer.body ?? '') as Page;
+    probes.push(...page.items.flatMap(({ status }) => status.probes));
+    token = page.continue;
+  }
+  return probes;
+}
+
+type Page = {
+  readonly items: readonly { readonly status: { readonly probes: readonly Listed[] } }[];
+  readonly continue?: string;
+};
 
 async function bundled(): Promise<string> {
   const { banner, ...options } = bundling;
