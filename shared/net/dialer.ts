@@ -8,6 +8,7 @@ import { shortageOf } from '../core/shortage.ts';
 import { afterArrivals, type Clock, within } from '../lib/clock.ts';
 import { attribute, resumesOf } from './attributed-socket.ts';
 import { connectFailure, connectTimeout, deniedDial, dialFailure } from './dial-failure.ts';
+import { localPorts } from './local-ports.ts';
 import type { Dial, Dialed, DialFailure, DialPolicy, DialRequest, Resolve } from './net.ts';
 import { peerSocket } from './reading.ts';
 
@@ -32,9 +33,10 @@ type Outcome = Dialed | DialFailure;
  */
 export function guardedDialer(options: DialerOptions): Dial {
   const { clock, newSocket = peerSocket, onFailed = ignore } = options;
-  const connect: Connect = (address, request, untilMs) => {
+  const connect: Connect = (address, request, { untilMs, dnsMs }) => {
     const { permit, port } = request;
-    if (permit?.closing()) return dialFailure('PROBER', 'the previous socket of the probe has not closed');
+    if (permit?.closing())
+      return Promise.resolve({ ...dialFailure('PROBER', 'the previous socket of the probe has not closed'), dnsMs });
     const socket = newSocket();
     attribute(socket, permit?.resumes);
     // This listener stays for the socket's lifetime: an error that arrives after the dial has settled must not crash
@@ -43,7 +45,7 @@ export function guardedDialer(options: DialerOptions): Dial {
     socket.once('close', permit?.opened() ?? ignore);
     return connectGuarded(
       socket,
-      { address, port, untilMs },
+      { address, port, untilMs, dnsMs },
       {
         clock,
         policy: policyFor(request, options),
@@ -55,8 +57,16 @@ export function guardedDialer(options: DialerOptions): Dial {
   const dialing = { options, connect };
   return (request) => {
     if (!(request.port >= 0 && request.port <= portMax)) return Promise.resolve(invalidPort(request.port));
-    return isIP(request.host) === 0 ? dialName(request, dialing) : dialFirst([request.host], request, dialing, 0);
+    return isIP(request.host) === 0 ? dialName(request, dialing) : dialLiteral(request, dialing);
   };
+}
+
+/** Most probes dial one literal, which costs nothing but the connection. */
+function dialLiteral(request: DialRequest, dialing: Dialing): Promise<Outcome> {
+  const { host, deadlineMs, permit } = request;
+  const isPlain = permit?.closing() === undefined && policyFor(request, dialing.options)(host);
+  if (!isPlain) return dialFirst([host], request, dialing, 0);
+  return dialing.connect(host, request, { untilMs: deadlineMs, dnsMs: 0 });
 }
 
 type Dialing = { readonly options: DialerOptions; readonly connect: Connect };
@@ -88,8 +98,12 @@ function unresolved(host: string, resolution: { readonly kind: 'notFound' | 'una
   return dialFailure(failureClass, `lookup ${host}: ${resolution.message}`);
 }
 
-/** Once the permit's socket has closed. */
-type Connect = (address: string, request: DialRequest, untilMs: number) => Promise<Outcome> | Outcome;
+/** Once the permit's socket has closed. `dnsMs`: what the lookup took. */
+type Connect = (
+  address: string,
+  request: DialRequest,
+  times: { readonly untilMs: number; readonly dnsMs: number },
+) => Promise<Outcome>;
 
 /**
  * Tries the addresses in sequence. Like Go, it divides the remaining time evenly among the remaining addresses. It
@@ -111,17 +125,21 @@ async function dialFirst(
     const untilMs = isLast ? request.deadlineMs : nowMs + (request.deadlineMs - nowMs) / (addresses.length - at);
     const closing = request.permit?.closing();
     if (closing !== undefined) await within(clock, closing, untilMs - nowMs);
-    const outcome = await connect(addresses[at] ?? '', request, untilMs);
-    if (outcome.kind === 'connected') return { ...outcome, dnsMs };
-    if (shortageOf(outcome.code) === 'sockets') return { ...outcome, dnsMs };
+    const outcome = await connect(addresses[at] ?? '', request, { untilMs, dnsMs });
+    if (outcome.kind === 'connected' || shortageOf(outcome.code) === 'sockets') return outcome;
     if (first === undefined || first.failureClass === 'PROBER') first = outcome;
   }
-  return { ...(first ?? deniedDial(request.host, request.port)), dnsMs };
+  return first ?? { ...deniedDial(request.host, request.port), dnsMs };
 }
 
 const ignore = () => undefined;
 
-type Endpoint = { readonly address: string; readonly port: number; readonly untilMs: number };
+type Endpoint = {
+  readonly address: string;
+  readonly port: number;
+  readonly untilMs: number;
+  readonly dnsMs: number;
+};
 
 type Guard = Required<Pick<DialerOptions, 'clock' | 'policy' | 'onFailed'>> & { readonly request: DialRequest };
 
@@ -130,7 +148,7 @@ function connectGuarded(
   endpoint: Endpoint,
   { clock, policy, request, onFailed }: Guard,
 ): Promise<Outcome> {
-  const { address, port, untilMs } = endpoint;
+  const { address, port, untilMs, dnsMs } = endpoint;
   const startMs = clock.monotonicMs();
   const resumes = resumesOf(socket);
   return new Promise((resolve) => {
@@ -142,9 +160,9 @@ function connectGuarded(
       socket.removeListener('connect', onConnect);
       socket.removeListener('error', onError);
       if (failure === undefined)
-        return resolve({ kind: 'connected', socket, connectMs: clock.monotonicMs() - startMs });
+        return resolve({ kind: 'connected', socket, dnsMs, connectMs: clock.monotonicMs() - startMs });
       socket.destroy();
-      resolve(failure);
+      resolve({ ...failure, dnsMs });
     };
     const onConnect = () => {
       resumes();
@@ -174,13 +192,19 @@ function connectGuarded(
   });
 }
 
+const { from: localFrom, to: localTo } = localPorts();
+
+/**
+ * With no listener, the kernel may choose the dialed port as the source port, and TCP then connects the socket to
+ * itself. Only a port that it gives to connections is worth the question.
+ */
+const isItself = (socket: Socket, port: number, peer: string): boolean =>
+  port >= localFrom && port <= localTo && socket.localPort === port && socket.localAddress === peer;
+
 /** Checks the peer address that the kernel reports, whatever address was dialed. */
 function peerFailure(socket: Socket, { address, port }: Endpoint, policy: DialPolicy): DialFailure | undefined {
   const peer = socket.remoteAddress;
   if (peer === undefined) return connectFailure(address, port, 'ECONNRESET');
   if (!policy(peer)) return deniedDial(peer, port);
-  // With no listener, the kernel may choose the dialed port as the source port, and TCP then connects the socket to
-  // itself.
-  if (socket.localPort === port && socket.localAddress === peer) return connectFailure(address, port, 'ECONNREFUSED');
-  return undefined;
+  return isItself(socket, port, peer) ? connectFailure(address, port, 'ECONNREFUSED') : undefined;
 }

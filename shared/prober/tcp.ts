@@ -18,10 +18,7 @@ export function tcpProber({ dial, clock }: TcpProberOptions): Prober<TcpRequest>
     if (dialed.kind === 'failed') return failedDial(dialed, totalMs);
     dialed.socket.destroy();
     const { connectMs, dnsMs } = dialed;
-    return {
-      outcome: 'success',
-      output: '',
-      timings: { ...(dnsMs !== undefined && { dnsMs }), connectMs, totalMs },
-    };
+    const timings = dnsMs === undefined ? { connectMs, totalMs } : { dnsMs, connectMs, totalMs };
+    return { outcome: 'success', output: '', timings };
   };
 }
