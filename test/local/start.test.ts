@@ -89,3 +89,31 @@ describe('a process alone', () => {
     assert.equal(report.arenas, '1');
   });
 });
+
+/** The options in the command that names this program, or in the list of a file. */
+const flagsIn = (text: string): readonly string[] => text.match(/--(?!help)[a-z][a-z-]*(=\d+)?(?=[\s'",)])/g) ?? [];
+
+const flagsAt = (path: string, from: RegExp, to: RegExp): readonly string[] => {
+  const text = readFileSync(join(root, path), 'utf8');
+  const begin = text.search(from);
+  assert.ok(begin >= 0, `${path}: ${from} is not in it`);
+  const rest = text.slice(begin);
+  return flagsIn(rest.slice(0, rest.search(to)));
+};
+
+describe('the options of V8', () => {
+  const all = flagsIn(start.slice(0, start.indexOf('functions/local')));
+
+  test('are the same wherever one process starts', () => {
+    assert.equal(all.length, 6);
+    assert.deepEqual(flagsAt('functions/cli/commands/start.ts', /const nodeOptions/, /\];/), all);
+    assert.deepEqual(flagsAt('examples/Dockerfile', /ENTRYPOINT/, /start\.mjs/), all);
+    assert.deepEqual(flagsAt('examples/systemd/probelet.service', /ExecStart=/, /start\.mjs/), all);
+  });
+
+  test('are those of them that are no matter of one core, wherever the prober starts on AWS', () => {
+    const ofMemory = all.slice(3);
+    assert.deepEqual(flagsAt('functions/prober/handler.ts', /setFlagsFromString\(/, /\/\/ The watchdog/), ofMemory);
+    assert.deepEqual(flagsAt('functions/prober/Dockerfile', /ENTRYPOINT/, /index\.mjs/), ofMemory);
+  });
+});
