@@ -9,6 +9,7 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { functionNames } from '../functions/bundling.ts';
+import { bundleProgram } from '../functions/local/program-bundle.ts';
 import { writeBundle, writeDockerfile } from '../functions/write-bundle.ts';
 import { bundledLicences } from './licences.ts';
 import { packageManifest } from './manifest.ts';
@@ -30,6 +31,9 @@ writeFileSync(join(built, 'package.json'), `${JSON.stringify(manifest, null, 2)}
 const bundled = ([...functionNames, 'task'] as const).flatMap((name) => writeBundle(name, join(built, 'lambda', name)));
 writeDockerfile(join(built, 'lambda/task'));
 writeFileSync(join(built, 'lambda/LICENSES.txt'), bundledLicences(root, bundled));
+const folder = join(built, 'functions/local/program');
+const { inputs } = await bundleProgram(join(built, 'functions/local/main.js'), { root, folder });
+writeFileSync(join(folder, 'LICENSES.txt'), bundledLicences(root, Object.keys(inputs)));
 for (const path of ['LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'docs'])
   cpSync(join(root, path), join(built, path), { recursive: true });
 writeFileSync(join(built, 'README.md'), packageReadme(read('docs/package.md')));

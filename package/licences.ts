@@ -9,7 +9,7 @@ const packageFolder = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//;
 export function bundledLicences(root: string, files: readonly string[]): string {
   const folders = new Set(files.flatMap((path) => packageFolder.exec(path)?.[1] ?? []));
   const texts = [...folders].sort().map((folder) => licenceText(join(root, folder)));
-  const intro = 'The functions in this folder contain code of these packages, under the licences below them.\n';
+  const intro = 'The programs in this folder contain code of these packages, under the licences below them.\n';
   return [intro, ...new Set(texts)].join(`\n${'-'.repeat(80)}\n`);
 }
 

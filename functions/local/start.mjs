@@ -1,16 +1,18 @@
 /**
- * Starts `main.ts` with Node's compile cache. With it, Node does not load its TypeScript compiler, which takes 25 MB
- * for the lifetime of the process, and starts in half the time. Plain JavaScript, because code that runs before the
- * cache is enabled must not need the compiler.
+ * Starts `main.ts` as one file, with Node's compile cache: in half the time, and with 37 MB less for the lifetime of the
+ * process, 25 of them Node's TypeScript compiler. `bundle.ts` makes the file when a source has changed; the npm package
+ * has it in `program`. Plain JavaScript, because code that runs before must not need the compiler.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 /** Not Node's default in the temporary folder, where other users of the machine could plant code. */
 const cacheFolder = join(import.meta.dirname, '../../node_modules/.cache/probelet');
+const root = join(import.meta.dirname, '../..');
 
 /**
  * Small buffers share a slab (64 KiB by default), which lives as long as any of them. The buffers that each connection
@@ -21,9 +23,9 @@ Buffer.poolSize = 8 * 1024;
 // PID 1 of a container has no default signal actions, so without these a signal during the start would be lost.
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, endEarly);
 
-if (isFirstStart()) await compiled();
+const program = await bundled();
 module.enableCompileCache(cacheFolder);
-await import('./main.ts');
+await (program === undefined ? import('./main.ts') : import(pathToFileURL(program).href));
 
 /**
  * Exits at once, because nothing runs yet that must be stopped. Later `stopOnSignal` adds a listener. This one stays,
@@ -36,21 +38,39 @@ function endEarly(signal) {
   process.exit(0);
 }
 
-/**
- * On the first start after an installation, a child process compiles everything, so that this process stays as small as
- * on later starts.
- */
-async function compiled() {
-  const child = spawn(process.execPath, [...process.execArgv, import.meta.filename, '--help'], { stdio: 'ignore' });
-  // If the child fails, this process compiles for itself.
-  await once(child, 'close').catch(() => undefined);
+/** The bundle of the sources as they are. undefined: there is none and none can be made, so the sources run. */
+async function bundled() {
+  const packed = join(import.meta.dirname, 'program/main.mjs');
+  if (existsSync(packed)) return packed;
+  const current = currentBundle();
+  if (current !== undefined || !canBundle()) return current;
+  const make = [...process.execArgv, join(import.meta.dirname, 'bundle.ts'), cacheFolder];
+  await once(spawn(process.execPath, make, { stdio: ['ignore', 'ignore', 'inherit'] }), 'close').catch(() => undefined);
+  return currentBundle();
 }
 
-function isFirstStart() {
+function currentBundle() {
   try {
-    return mkdirSync(cacheFolder, { recursive: true }) !== undefined;
+    const { folder, sources } = JSON.parse(readFileSync(join(cacheFolder, 'program.json'), 'utf8'));
+    for (const [path, size, mtimeMs] of sources) {
+      const now = statSync(join(root, path));
+      if (now.size !== size || now.mtimeMs !== mtimeMs) return undefined;
+    }
+    const path = join(cacheFolder, folder, 'main.mjs');
+    return existsSync(path) ? path : undefined;
   } catch {
-    // The folder is not writable, so the process starts without a cache.
+    return undefined;
+  }
+}
+
+/** Not where the folder cannot be written, or without the packages of a developer. */
+function canBundle() {
+  try {
+    mkdirSync(cacheFolder, { recursive: true });
+    accessSync(cacheFolder, constants.W_OK);
+    import.meta.resolve('esbuild');
+    return true;
+  } catch {
     return false;
   }
 }

@@ -2,7 +2,8 @@
  * `npm run bench:function-memory -- --targets N --memory MB`: the memory of the prober function as it is bundled, on an
  * emulator of AWS, with the flags that Lambda's runtime gives Node, while it holds N targets for some minutes. Every
  * server is healthy, and one failure counts, so a result that was ever other than success is the function's doing.
- * `--period` in seconds, `--seconds` for how long. Exits with 1 unless all results are successes and the memory was enough.
+ * `--period` in seconds, `--seconds` for how long. Exits with 1 unless all results are successes and the memory was
+ * enough.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
@@ -84,7 +85,7 @@ try {
   await deployment.stop();
 }
 
-/** One invocation after another in one process, as Lambda calls an execution environment. Throws if the process ends. */
+/** One invocation after another in one process, as Lambda calls an execution environment. @throws if it ends */
 async function hold(child: ChildProcess, endsAtMs: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const event = await deployment.shardEvent(visibilitySeconds);

@@ -94,7 +94,7 @@ describe('a layout', () => {
       const buckets = Array.from({ length: 256 }, () => bucket);
       return planLayout(nothing, buckets, { ...context(0), capacity: functionCapacity }).shards.length;
     };
-    assert.deepEqual([5_120, 20_480, 102_400].map(shardsOf), [1, 4, 16]);
+    assert.deepEqual([4_096, 20_480, 102_400].map(shardsOf), [1, 8, 32]);
   });
 
   test('does not split a bucket that is too heavy, and splits off no empty ranges from it', () => {

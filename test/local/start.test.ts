@@ -11,22 +11,32 @@ const { start }: { readonly start: string } = JSON.parse(readFileSync(join(root,
 
 /** Runs in the process: what it has loaded and what limits it by the time it ends, as one JSON line. */
 const report = `
+  import { readFileSync } from 'node:fs';
   import { registerHooks } from 'node:module';
   const packages = new Set();
+  let loaded = 0;
+  const note = (path) => {
+    const name = /node_modules\\/((?:@[^/]+\\/)?[^/.][^/]*)/.exec(path)?.[1];
+    if (name) packages.add(name);
+  };
   registerHooks({
     load: (url, context, next) => {
-      const name = /node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url)?.[1];
-      if (name) packages.add(name);
+      const [, folder, file] = /^file:\\/\\/(.+\\/program-[0-9a-f]+)\\/([^/]+)$/.exec(url) ?? [];
+      if (folder) for (const path of JSON.parse(readFileSync(folder + '/contents.json', 'utf8'))[file]) note(path);
+      else note(url);
+      if (url.startsWith('file:')) loaded += 1;
       return next(url, context);
     },
   });
   process.on('exit', () => {
     const compilers = process.moduleLoadList.filter((name) => /amaro/.test(name));
-    console.log(JSON.stringify({ packages: [...packages], compilers, flags: process.execArgv, arenas: process.env.MALLOC_ARENA_MAX }));
+    console.log(JSON.stringify({ packages: [...packages], loaded, compilers, flags: process.execArgv, arenas: process.env.MALLOC_ARENA_MAX }));
   });`;
 
 type Report = {
   readonly packages: readonly string[];
+  /** Files. */
+  readonly loaded: number;
   readonly compilers: readonly string[];
   readonly flags: readonly string[];
   readonly arenas?: string;
@@ -73,6 +83,8 @@ describe('a process alone', () => {
   });
 
   test('sees its packages load, or the test above could not fail', () => assert.ok(report.packages.includes('hono')));
+
+  test('is a few files, and not hundreds', () => assert.ok(report.loaded < 20, `${report.loaded}`));
 
   test('does not keep the TypeScript compiler', () => assert.deepEqual(report.compilers, []));
 

@@ -3,6 +3,9 @@ import type { DoneFault, FaultKind, Faults } from './faults.ts';
 
 export type Span = { readonly fromMs: number; readonly toMs: number };
 
+/** `wasHeld`: by a process that may hold the shard still. */
+export type Lock = Span & { readonly wasHeld: boolean };
+
 export type FaultLog = {
   /** Faults that touch this time, of this process or of all; `undefined`: of any. */
   during(fromMs: number, toMs: number, process?: string): readonly DoneFault[];
@@ -14,7 +17,7 @@ export type FaultLog = {
    */
   lockedMs(): number;
   /** The recent spans of such locks, from their begin to when they were last seen, 10 s apart. */
-  locks(): readonly Span[];
+  locks(): readonly Lock[];
   /** When the queue last delivered a message of a group beside another one in flight. */
   doubledMs(): number;
 };

@@ -25,6 +25,9 @@ export type QueueFaults = {
   delayMs(): number;
 };
 
+/** `sinceMs`: when the message was given. `wasHeld`: to another process than the one that held it. */
+export type QueueLock = { readonly sinceMs: number; readonly wasHeld: boolean };
+
 export type SimQueue = {
   /** The queue as a process sees it. */
   of(
@@ -34,8 +37,8 @@ export type SimQueue = {
   duplicate(laterByMs: number): boolean;
   /** A process has received a message and has never extended its lease. */
   isLocked(): boolean;
-  /** When each such message that still locks its group was given. */
-  locksSinceMs(): readonly number[];
+  /** Each such message that still locks its group. */
+  locks(): readonly QueueLock[];
   /** When a copy last made two messages of a group in flight: the holder by the first is fenced without warning. */
   doubledMs(): number;
 };
@@ -66,6 +69,8 @@ type Message = {
   done: boolean;
   /** When it was received, until its receiver first extends the lease. */
   unheldSinceMs: number | undefined;
+  /** Its receiver before had extended its lease. */
+  wasHeld: boolean;
 };
 
 const newMessage = (sent: Pick<Message, 'body' | 'group' | 'sentAtMs' | 'visibleAtMs'>): Message => ({
@@ -74,6 +79,7 @@ const newMessage = (sent: Pick<Message, 'body' | 'group' | 'sentAtMs' | 'visible
   receiveCount: 0,
   done: false,
   unheldSinceMs: undefined,
+  wasHeld: false,
 });
 
 type Waiter = { readonly caller: Caller; readonly give: (received: SimReceived | undefined) => void };
@@ -129,6 +135,7 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
     scheduler.trace(`${scheduler.nowMs()} queue gives ${message.body} to ${caller.life.name}`);
     const receipt = message.receiveCount;
     if (heads().some((other) => other !== message && isBeside(other, message))) doubledMs = scheduler.nowMs();
+    message.wasHeld = receipt > 1 && message.unheldSinceMs === undefined;
     message.unheldSinceMs = scheduler.nowMs();
     visibleAt(message, scheduler.nowMs() + visibilityMs);
     const isHeld = () => !message.done && message.receiveCount === receipt && scheduler.nowMs() < message.visibleAtMs;
@@ -191,10 +198,10 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
       receive: (waitMs, signal) => caller.call('receive', (reply) => wait(caller, reply, { waitMs, signal })),
     }),
     isLocked: () => heads().some(isLocked),
-    locksSinceMs: () =>
+    locks: () =>
       heads()
         .filter(isLocked)
-        .map(({ unheldSinceMs }) => unheldSinceMs ?? 0),
+        .map(({ unheldSinceMs, wasHeld }) => ({ sinceMs: unheldSinceMs ?? 0, wasHeld })),
     doubledMs: () => doubledMs,
     duplicate(laterByMs) {
       const inFlight = heads().filter(({ visibleAtMs }) => visibleAtMs > scheduler.nowMs());

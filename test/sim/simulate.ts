@@ -5,7 +5,7 @@ import type { Facts, Watch } from './checkers/checker.ts';
 import { checkers, wallClockCheckers } from './checkers/checkers.ts';
 import { smallSkewMs } from './checkers/skew.ts';
 import type { CrashPoint } from './crash-points.ts';
-import { faultLog } from './fault-log.ts';
+import { faultLog, type Lock } from './fault-log.ts';
 import type { FaultKind, Profile } from './faults.ts';
 import { ledgerOf } from './ledger.ts';
 import { type Measured, measure } from './measure.ts';
@@ -58,8 +58,8 @@ export async function simulate({
   const { scheduler, table, network } = world;
   const ledger = ledgerOf(table, scheduler.nowMs);
   let lockedMs = Number.NEGATIVE_INFINITY;
-  /** By when a lock began, when it was last seen. */
-  const locks = new Map<number, number>();
+  /** By when they began. */
+  const locks = new Map<number, Lock>();
   const facts: Facts = {
     ledger,
     table,
@@ -68,7 +68,7 @@ export async function simulate({
     nowMs: scheduler.nowMs,
     faults: faultLog(world.faults, {
       lockedMs: () => lockedMs,
-      locks: () => [...locks].map(([fromMs, toMs]) => ({ fromMs, toMs })),
+      locks: () => [...locks.values()],
       doubledMs: world.queue.doubledMs,
     }),
     computingTakesTime: settings[worldName].cpu !== undefined,
@@ -86,7 +86,8 @@ export async function simulate({
   const ticks = watches.flatMap(({ ticked }) => ticked ?? []);
   const tick = () => {
     if (world.queue.isLocked()) lockedMs = scheduler.nowMs();
-    for (const sinceMs of world.queue.locksSinceMs()) locks.set(sinceMs, scheduler.nowMs());
+    for (const { sinceMs, wasHeld } of world.queue.locks())
+      locks.set(sinceMs, { fromMs: sinceMs, toMs: scheduler.nowMs(), wasHeld });
     for (const sinceMs of locks.keys()) if (sinceMs < scheduler.nowMs() - locksKeptMs) locks.delete(sinceMs);
     for (const ticked of ticks) ticked();
     scheduler.after(tickMs, { label: 'checkers', deliver: tick });

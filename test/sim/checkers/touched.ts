@@ -2,7 +2,7 @@
  * How much of a span faults can have cost a shard its holder. Each fault counts from its begin to its end and an
  * aftermath, the time that the product needs to recover (docs/reliability.md).
  */
-import type { Span } from '../fault-log.ts';
+import type { Lock, Span } from '../fault-log.ts';
 import type { DoneFault, FaultKind } from '../faults.ts';
 import type { Facts } from './checker.ts';
 
@@ -59,10 +59,13 @@ export function touchedMs({ faults, ledger }: Pick<Facts, 'faults' | 'ledger'>, 
   // A group locked by a process that died before its first heartbeat waits for a rescue.
   const locked = locks.map((lock) => ({ fromMs: lock.fromMs, toMs: lock.fromMs + rescueMs }));
   // Another rescue may be needed: a holder by a copy of a message ends with its slot, a rescue for an earlier lock ends
-  // before this lock does, and a holder of the previous layout leaves for a message that is locked.
-  const isLeft = (lock: Span) =>
+  // before this lock does, and a holder of the previous layout leaves for a message that is locked. A holder whose own
+  // message was given to the process that died, because a heartbeat came late, cannot take it from the queue at its
+  // slot's end.
+  const isLeft = (lock: Lock) =>
     lock.toMs >= fromMs &&
-    (ledger.laidOutMs() >= fromMs - leavingMs ||
+    (lock.wasHeld ||
+      ledger.laidOutMs() >= fromMs - leavingMs ||
       locks.some((earlier) => earlier.fromMs < lock.fromMs) ||
       faults.during(lock.fromMs, fromMs).some(({ kind }) => kind === 'queue duplicate'));
   const left = locks.filter(isLeft).map(() => ({ fromMs, toMs: fromMs + rescueMs }));
