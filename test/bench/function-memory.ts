@@ -132,14 +132,14 @@ async function listed(): Promise<readonly Listed[]> {
     const answer = (await functions.invoke('api', httpEvent('GET', '/v1/targets', { query }))) as HttpAnswer;
     const page = JSON.parse(answer.body ?? '') as Page;
     probes.push(...page.items.flatMap(({ status }) => status.probes));
-    token = page.continue;
+    token = page.metadata.continue;
   }
   return probes;
 }
 
 type Page = {
+  readonly metadata: { readonly continue?: string };
   readonly items: readonly { readonly status: { readonly probes: readonly Listed[] } }[];
-  readonly continue?: string;
 };
 
 async function bundled(): Promise<string> {
