@@ -75,7 +75,7 @@ async function askProber(holder: Asking, held: HeldTarget, { probe, place }: Due
   const requests = probe.schedule.requestsSeen;
   const startedAt = clock.monotonicMs();
   const watched = holder.self.watch();
-  const tried = await tryProbe(holder.run, held, { probe, place });
+  const tried = await tryProbe(holder.run, { probe, place });
   const lacked = place.lacked();
   if (lacked && isPutBack(probe, tried, lacked)) {
     watched.done();
@@ -83,7 +83,7 @@ async function askProber(holder: Asking, held: HeldTarget, { probe, place }: Due
   }
   const durationMs = clock.monotonicMs() - startedAt;
   classify(probe.schedule, durationMs, probe.spec.probe.timeoutSeconds * 1000);
-  const judged = believed(holder.run, held, { probe, report: tried, watched });
+  const judged = believed(holder.run, { probe, report: tried, watched });
   const report = judged instanceof Promise ? await judged : judged;
   // When the run ends it abandons the probe: the probe is pending, and its report is void.
   if (holder.run.ended() || held.gone || probe.schedule.pending) return 'over';
@@ -135,7 +135,7 @@ async function commitAsked(holder: Committing, held: HeldTarget, asked: Asked): 
 }
 
 /** Asks the prober, and releases the place whether or not that succeeds. */
-async function tryProbe({ ports }: Run, held: HeldTarget, { probe, place }: Due): Promise<ProbeReport<TimedAttempt>> {
+async function tryProbe({ ports }: Run, { probe, place }: Due): Promise<ProbeReport<TimedAttempt>> {
   const work = ports.attribution?.start(probe.spec.workName);
   if (work) place.attribute(work);
   try {
@@ -149,7 +149,6 @@ async function tryProbe({ ports }: Run, held: HeldTarget, { probe, place }: Due)
 /** The report, or a prober error if the prober itself may be at fault. The watch is then over. */
 function believed(
   { ports }: Run,
-  held: HeldTarget,
   { probe, report, watched }: { probe: HeldProbe; report: ProbeReport<TimedAttempt>; watched: Watched },
 ): ProbeReport<TimedAttempt> | Promise<ProbeReport<TimedAttempt>> {
   const { spec, verdict } = probe;
