@@ -21,7 +21,7 @@ try {
   writeFileSync(join(folder, 'contents.json'), JSON.stringify(Object.fromEntries(contents)));
   const name = `program-${digestOf(folder)}`;
   keep(folder, join(cacheFolder, name));
-  const makers = ['bundle.ts', 'program-bundle.ts'].map((name) => relative(root, join(import.meta.dirname, name)));
+  const makers = ['bundle.ts', 'program-bundle.ts'].map((file) => relative(root, join(import.meta.dirname, file)));
   const sources = [...Object.keys(metafile.inputs), ...makers].map((path) => {
     const { size, mtimeMs } = statSync(join(root, path));
     return [path, size, mtimeMs] as const;

@@ -10,9 +10,9 @@ import module from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Not Node's default in the temporary folder, where other users of the machine could plant code. */
-const cacheFolder = join(import.meta.dirname, '../../node_modules/.cache/probelet');
 const root = join(import.meta.dirname, '../..');
+/** Not Node's default in the temporary folder, where other users of the machine could plant code. */
+const cacheFolder = join(root, 'node_modules/.cache/probelet');
 
 /**
  * Small buffers share a slab (64 KiB by default), which lives as long as any of them. The buffers that each connection
