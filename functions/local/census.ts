@@ -81,11 +81,10 @@ export function census(limits: QuotaLimits, ports: { readonly store: Store; read
     },
     written(changes) {
       if (changes === 'inDoubt') return forget();
-      for (const { before, after } of changes) {
-        const key = after ?? before;
-        if (!key || !isTargetKey(key)) continue;
+      for (const { key, before, after } of changes) {
+        if (!isTargetKey(key)) continue;
         taken.delete(targetPrefix(key));
-        if (countedBuckets.has(key.pk)) add(count, growthOf(targetOf(before), targetOf(after)));
+        if (countedBuckets.has(key.pk)) add(count, growthOf(targetOf(before()), targetOf(after())));
       }
     },
   };

@@ -1,5 +1,5 @@
 /** The keys of the one table. Key order is shard order: see docs/architecture.md, Table. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ProbeName } from '../core/spec.ts';
 import { skBytesMax } from './operation.ts';
 import type { Key } from './store.ts';
@@ -11,7 +11,7 @@ const hashDigits = 16;
 
 /** Returns the first 64 bits of the SHA-256 of `namespace/name`, in hex. */
 export function targetHash(namespace: string, name: string): string {
-  return createHash('sha256').update(`${namespace}/${name}`).digest('hex').slice(0, hashDigits);
+  return hash('sha256', `${namespace}/${name}`, 'hex').slice(0, hashDigits);
 }
 
 export const bucketOf = (hash: string): Bucket => hash.slice(0, 2);
@@ -94,7 +94,7 @@ export const latestPrefix = ({ prefix }: TargetAddress): string => prefix + late
 function boundedSortKey(prefix: string, rest: string): string {
   const whole = prefix + rest;
   if (Buffer.byteLength(whole) <= skBytesMax) return whole;
-  const digest = `~${createHash('sha256').update(rest).digest('base64url')}`;
+  const digest = `~${hash('sha256', rest, 'base64url')}`;
   const bytesLeft = skBytesMax - Buffer.byteLength(prefix + digest);
   // In stream mode, the decoder omits a truncated character.
   const beginning = new TextDecoder().decode(Buffer.from(rest).subarray(0, bytesLeft), { stream: true });

@@ -51,7 +51,7 @@ describe('writes that are made at once', () => {
     assert.deepEqual([first.kind, committed()], ['written', ['a', 'b', 'c']]);
     await Promise.all(writes);
     assert.equal(version(), before + 1);
-    const stored = changes.map((each) => (each === 'inDoubt' ? each : each.map(({ after }) => after?.sk)));
+    const stored = changes.map((each) => (each === 'inDoubt' ? each : each.map(({ after }) => after()?.sk)));
     assert.deepEqual(stored, [['a'], ['b'], ['c']]);
   });
 

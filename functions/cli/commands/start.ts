@@ -9,7 +9,7 @@ import type { CommandSetting } from '../program.ts';
 
 /** Options of Node and variables that keep the memory small: docs/operating.md, Memory of one process. */
 const nodeOptions = [
-  '--max-semi-space-size=2',
+  '--max-semi-space-size=4',
   '--no-maglev',
   '--single-threaded-gc',
   '--no-allocation-site-pretenuring',
