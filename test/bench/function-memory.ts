@@ -3,7 +3,7 @@
  * emulator of AWS, with the flags that Lambda's runtime gives Node, while it holds N targets for some minutes. Every
  * server is healthy, and one failure counts, so a result that was ever other than success is the function's doing.
  * `--period` in seconds, `--seconds` for how long. Exits with 1 unless all results are successes and the memory was
- * enough.
+ * enough, or if the targets do not fit in one shard.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
@@ -12,6 +12,8 @@ import { build } from 'esbuild';
 import type { HttpAnswer } from '../../functions/api/http-event.ts';
 import { bundling, entryFile } from '../../functions/bundling.ts';
 import { systemClock as clock, sleep } from '../../shared/lib/clock.ts';
+import { decodeLayout } from '../../shared/store/items.ts';
+import { layoutKey } from '../../shared/store/keys.ts';
 import { deployed } from '../functions/deployment.ts';
 import { functionThreads } from '../functions/function-threads.ts';
 import { httpEvent } from '../functions/http-events.ts';
@@ -55,10 +57,12 @@ const flags = [
 const megabytes = (bytes: number): number => Math.round(bytes / mib);
 
 const deployment = await deployed();
+process.env.PROBELET_CAPACITY_MB = values.memory;
 const functions = functionThreads(process.env as Record<string, string>);
 const server = await forkServer('./healthy-server.ts', import.meta.url);
 try {
   await registerAll();
+  await requireOneShard();
   const outfile = await bundled();
   const child = fork(join(import.meta.dirname, 'function-process.ts'), [outfile], { execArgv: flags, silent: true });
   await answerOf(child);
@@ -70,8 +74,9 @@ try {
   const probes = await listed();
   around.abort();
   await Promise.all([scheduling, syncing]);
-  const ok = probes.filter(({ result, version }) => result === 'success' && version === 1).length;
+  const ok = probes.filter(isGood).length;
   const { highest, anonymous } = memoryOf(child);
+  for (const line of othersOf(probes)) console.log(line);
   console.log(
     `${targets} targets at ${periodSeconds} s in a function of ${memoryMb} MB: ${megabytes(highest)} MB resident at most, ` +
       `${megabytes(anonymous)} MB of them anonymous, in ${seconds} s and ${invocations} invocations; ` +
@@ -94,6 +99,15 @@ async function hold(child: ChildProcess, endsAtMs: number, signal: AbortSignal):
     // Beyond the end, so that the results are read while they are held.
     await answerOf(child, { event, forMs: Math.min(invocationMsMax, endsAtMs + readMsMax - performance.now()) });
   }
+}
+
+/** A process holds one shard, so the targets of a second one would never be probed here. */
+async function requireOneShard(): Promise<void> {
+  await functions.invoke('schedule', {});
+  const decoded = decodeLayout((await deployment.store.get(layoutKey)) ?? { ...layoutKey });
+  if (decoded.kind === 'poison') throw new Error(`LAYOUT: ${decoded.detail}`);
+  const { length } = decoded.record.shards;
+  if (length > 1) throw new Error(`so many targets are ${length} shards: measure fewer, or with more memory`);
 }
 
 /** As EventBridge Scheduler does. */
@@ -123,7 +137,18 @@ async function registerAll(): Promise<void> {
   });
 }
 
-type Listed = { readonly result: string; readonly version: number };
+function isGood({ result, version }: Listed): boolean {
+  return result === 'success' && version === 1;
+}
+
+type Listed = { readonly result: string; readonly reason?: string; readonly version: number };
+
+/** What the others are, and how many of each kind. */
+function othersOf(probes: readonly Listed[]): readonly string[] {
+  const others = probes.filter((probe) => !isGood(probe));
+  const kinds = Map.groupBy(others, ({ result, reason, version }) => `${result} (${reason}), version ${version}`);
+  return [...kinds].map(([kind, { length }]) => `${length} probes: ${kind}`);
+}
 
 async function listed(): Promise<readonly Listed[]> {
   const probes: Listed[] = [];
