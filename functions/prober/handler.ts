@@ -6,7 +6,6 @@ import { proberFunction } from './prober.ts';
 // For the garbage of probes: docs/operating.md, Memory of one process. NODE_OPTIONS does not take these options.
 setFlagsFromString('--no-allocation-site-pretenuring');
 setFlagsFromString('--optimize-for-size');
-setFlagsFromString('--heap-growing-percent=100');
 
 // The watchdog's thread imports this file when the event loop hangs.
 export { rememberHang } from '../watchdog/remember.ts';

@@ -2,8 +2,9 @@
  * `npm run bench:function-memory -- --targets N --memory MB`: the memory of the prober function as it is bundled, on an
  * emulator of AWS, with the flags that Lambda's runtime gives Node, while it holds N targets for some minutes. Every
  * server is healthy, and one failure counts, so a result that was ever other than success is the function's doing.
- * `--period` in seconds, `--seconds` for how long. Exits with 1 unless all results are successes and the memory was
- * enough, or if the targets do not fit in one shard.
+ * `--period` in seconds, `--seconds` for how long; `--invocation`: for how long Lambda lets one run, at each end of
+ * which all targets are loaded again. Exits with 1 unless all results are successes and the memory was enough, or if the
+ * targets do not fit in one shard.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     memory: { type: 'string', default: '192' },
     period: { type: 'string', default: '10' },
     seconds: { type: 'string', default: '200' },
+    invocation: { type: 'string', default: '900' },
   },
 });
 const [targets, memoryMb, seconds] = [values.targets, values.memory, values.seconds].map(Number) as [
@@ -39,8 +41,8 @@ const periodSeconds = Number(values.period);
 const lanes = 8;
 const pageMax = 500;
 const scheduleIntervalMs = 60_000;
-/** Lambda's longest, and the visibility of a message that goes with it. */
-const invocationMsMax = 900_000;
+const invocationMs = Number(values.invocation) * 1_000;
+/** Of Lambda's longest invocation. */
 const visibilitySeconds = 960;
 /** The last invocation goes on for so long, for reading the results. */
 const readMsMax = 120_000;
@@ -97,7 +99,7 @@ async function hold(child: ChildProcess, endsAtMs: number, signal: AbortSignal):
     if (event.Records.length === 0) continue;
     invocations += 1;
     // Beyond the end, so that the results are read while they are held.
-    await answerOf(child, { event, forMs: Math.min(invocationMsMax, endsAtMs + readMsMax - performance.now()) });
+    await answerOf(child, { event, forMs: Math.min(invocationMs, endsAtMs + readMsMax - performance.now()) });
   }
 }
 

@@ -123,8 +123,10 @@ describe('the options of V8', () => {
     assert.deepEqual(flagsAt('examples/systemd/probelet.service', /ExecStart=/, /start\.mjs/), all);
   });
 
-  test('are those of them that are no matter of one core, wherever the prober starts on AWS', () => {
-    const ofMemory = all.slice(3);
+  test('are those of them that save memory on any machine, wherever the prober starts on AWS', () => {
+    // Not the last: a holder loads all its targets again and again, and with a heap that doubles before V8 collects it
+    // takes more memory than the layout counts.
+    const ofMemory = all.slice(3, -1);
     assert.deepEqual(flagsAt('functions/prober/handler.ts', /setFlagsFromString\(/, /\/\/ The watchdog/), ofMemory);
     assert.deepEqual(flagsAt('functions/prober/Dockerfile', /ENTRYPOINT/, /index\.mjs/), ofMemory);
   });
