@@ -3,8 +3,8 @@
  * emulator of AWS, with the flags that Lambda's runtime gives Node, while it holds N targets for some minutes. Every
  * server is healthy, and one failure counts, so a result that was ever other than success is the function's doing.
  * `--period` in seconds, `--seconds` for how long; `--invocation`: for how long Lambda lets one run, at each end of
- * which all targets are loaded again. Exits with 1 unless all results are successes and the memory was enough, or if the
- * targets do not fit in one shard.
+ * which all targets are loaded again. Exits with 1 unless all results are successes and the memory was enough, or if
+ * the targets do not fit in one shard.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
