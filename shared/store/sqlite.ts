@@ -42,7 +42,7 @@ export type ItemChange = {
 /** Called in the turn in which a write becomes durable; `inDoubt` means that it may be. Not called for sweeps. */
 type OnWrite = (changes: readonly ItemChange[] | 'inDoubt') => void;
 
-/** What an operation does to the stored item. `doc`: what is stored, of which `after` may have more by `undefined`. */
+/** What an operation does to the stored item. `doc`: `after` as text, without what is `undefined`. */
 type Effect =
   | { readonly kind: 'none' }
   | { readonly kind: 'store'; readonly after: Attributes; readonly doc: string }
