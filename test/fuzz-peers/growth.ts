@@ -28,10 +28,15 @@ const measurableMs = 4;
 /** So is less than this part of what the probes cost without the bytes. */
 const measurablePart = 0.5;
 
-/** On a busy machine either size can look expensive: both are measured again before the kind fails. */
-const roundsMax = 4;
+/**
+ * On a busy machine everything can cost twice as much for seconds, and the larger size looks expensive when such a time
+ * began between the two. Before the kind fails, both are measured again in so many pairs, one size right after the
+ * other; the median pair counts.
+ */
+const pairs = 5;
 
 type Measured = { readonly bytes: number; readonly probed: Probed };
+type Pair = readonly [before: Measured, next: Measured];
 
 export async function measureGrowth(bench: Bench, kind: Kind, options: GrowthOptions): Promise<Growth> {
   const measure = async (bytes: number): Promise<Measured | string> => {
@@ -42,26 +47,33 @@ export async function measureGrowth(bench: Bench, kind: Kind, options: GrowthOpt
   if (typeof fixed === 'string') return failed(fixed);
   const msOf = ({ probed }: Measured) => Math.max(0, probed.cpuMs - fixed.probed.cpuMs);
   const leastMs = Math.max(measurableMs, measurablePart * fixed.probed.cpuMs);
-  const factorOf = (one: Measured, other: Measured) =>
-    (msOf(other) / Math.max(leastMs, msOf(one))) ** (1 / doublingsJudged);
-  const isTooDear = (one: Measured, other: Measured) => factorOf(one, other) > factorMax;
+  const factorOf = ([one, other]: Pair) => (msOf(other) / Math.max(leastMs, msOf(one))) ** (1 / doublingsJudged);
+  const isTooDear = (pair: Pair) => factorOf(pair) > factorMax;
+  const medianPair = async ([before, next]: Pair): Promise<Pair | string> => {
+    const measured: Pair[] = [];
+    while (measured.length < pairs) {
+      const [one, other] = [await measure(before.bytes), await measure(next.bytes)];
+      if (typeof one === 'string') return one;
+      if (typeof other === 'string') return other;
+      measured.push([one, other]);
+    }
+    return measured.sort((one, other) => factorOf(one) - factorOf(other))[(pairs - 1) / 2] as Pair;
+  };
   const textOf = (of: Measured) => `${of.bytes} bytes: ${msOf(of).toFixed(1)} ms CPU`;
   const sizes: Measured[] = [];
   let factor: number | undefined;
   let fault: string | undefined;
   for (let step = doublings; step >= 0 && fault === undefined; step -= 1) {
-    const measured = await measure(Math.round(bytesMaxOf(kind) / 2 ** step));
-    if (typeof measured === 'string') return failed(measured);
-    let next = measured;
-    let before = sizes.at(-doublingsJudged);
-    for (let round = 0; before && round < roundsMax && isTooDear(before, next); round += 1) {
-      before = cheaper(before, await measure(before.bytes));
-      next = cheaper(next, await measure(next.bytes));
-    }
-    if (before && msOf(before) >= leastMs) factor = Math.max(factor ?? 0, factorOf(before, next));
-    if (before && isTooDear(before, next)) fault = [before, next].map(textOf).join(', ');
-    fault ??= next.probed.wrong;
+    const next = await measure(Math.round(bytesMaxOf(kind) / 2 ** step));
+    if (typeof next === 'string') return failed(next);
     sizes.push(next);
+    fault = next.probed.wrong;
+    const before = sizes.at(-1 - doublingsJudged);
+    if (!before) continue;
+    const pair = isTooDear([before, next]) ? await medianPair([before, next]) : ([before, next] as const);
+    if (typeof pair === 'string') return failed(pair);
+    if (msOf(pair[0]) >= leastMs) factor = Math.max(factor ?? 0, factorOf(pair));
+    if (isTooDear(pair)) fault = pair.map(textOf).join(', ');
   }
   const last = sizes.at(-1) ?? fixed;
   const { bytes, probed } = last;
@@ -74,10 +86,6 @@ export async function measureGrowth(bench: Bench, kind: Kind, options: GrowthOpt
     ...(fault !== undefined && { fault }),
   };
 }
-
-/** Of two measurements of one size; one that failed says nothing. */
-const cheaper = (one: Measured, other: Measured | string): Measured =>
-  typeof other === 'string' || other.probed.cpuMs >= one.probed.cpuMs ? one : other;
 
 const failed = (fault: string): Growth => ({ nsPerByte: Number.NaN, heapMib: 0, rssMib: 0, outcomes: '', fault });
 
