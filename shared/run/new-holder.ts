@@ -7,6 +7,7 @@ import type { Holder, TakenOver } from './holder.ts';
 import { readAgain } from './load.ts';
 import type { Loop } from './probing/due-loop.ts';
 import type { HeldTarget } from './probing/held-target.ts';
+import { LookPace } from './probing/look-pace.ts';
 import { keepSeen as keepOverdue } from './probing/probe-verdict.ts';
 import { publisherOf } from './probing/publisher.ts';
 import { adoptTarget, dropTarget, requestsPassedOn } from './probing/workers.ts';
@@ -34,6 +35,7 @@ export function holderOf(run: Run, loop: Loop, { targets, takenOver, inDoubt }: 
     run,
     commits: commitQueue(run),
     publisher,
+    lookPace: new LookPace(run.ports.clock),
     self: selfWatch(run, { inDoubt, onRefused: (code) => loop.refused(code) }),
     surgeLimit,
     publishSurge,

@@ -1,7 +1,7 @@
 /**
  * The holder is the timekeeper of its targets. It requests a status-sync when a back-off or a grace period ends, when
  * STATUS is behind, or when its outbox is not empty. It publishes again what STATUS has not acked (kubelet's
- * syncBatch). It repeats both every 10 s until they are done.
+ * syncBatch). It repeats both every 10 s until they are done, or as often as its pace allows.
  */
 import { type BusEvent, syncRequested } from '../../bus/events.ts';
 import type { EventRecord, ProbeRecord } from '../../core/records.ts';
@@ -15,7 +15,7 @@ import type { Run } from '../run.ts';
 import type { HeldTarget } from './held-target.ts';
 import { resultChanged, transitionId } from './probe-events.ts';
 
-type Tending = Pick<Holder, 'run' | 'publisher' | 'scheduleTarget' | 'reread'>;
+type Tending = Pick<Holder, 'run' | 'publisher' | 'lookPace' | 'scheduleTarget' | 'reread'>;
 
 /**
  * Looks at targets of one bucket. Reads those with something open again first, so that it requests nothing that is
@@ -28,14 +28,22 @@ export async function tendTargets(holder: Tending, due: readonly HeldTarget[]): 
   for (const held of open) await tendOpen(holder, held);
 }
 
-/** Whether something of the target is open now. If something is open later, schedules a look for then. */
-function isOpen({ run, scheduleTarget }: Pick<Holder, 'run' | 'scheduleTarget'>, held: HeldTarget): boolean {
+/** Whether something of the target is open and it may be looked at now. Schedules a look for when that is so. */
+function isOpen(
+  { run, lookPace, scheduleTarget }: Pick<Holder, 'run' | 'lookPace' | 'scheduleTarget'>,
+  held: HeldTarget,
+): boolean {
   const nowMs = run.ports.clock.nowMs();
   const openAtMs = openMs(held, nowMs);
-  if (openAtMs === undefined) return false;
-  if (openAtMs <= nowMs) return true;
-  scheduleTarget(held, openAtMs);
-  return false;
+  if (openAtMs === undefined || openAtMs > nowMs) {
+    held.lookAtMs = undefined;
+    if (openAtMs !== undefined) scheduleTarget(held, openAtMs);
+    return false;
+  }
+  const waitMs = lookPace.waitMs(held);
+  if (waitMs > 0) scheduleTarget(held, nowMs + waitMs);
+  else held.lookAtMs = undefined;
+  return waitMs === 0;
 }
 
 async function tendOpen(holder: Omit<Tending, 'reread'>, held: HeldTarget): Promise<void> {

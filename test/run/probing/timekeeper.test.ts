@@ -9,13 +9,13 @@ import { column } from '../../support/columns.ts';
 import { writeSettled } from '../../support/settled-targets.ts';
 import { heldWorld, inShardWorld, shardWorld } from '../../support/shard-world.ts';
 
-const targets = 300;
+const few = 300;
 const readMs = 20;
 /** Of the 50 sockets that the DynamoDB client has. */
 const readsAtOnceMax = 10;
 
 /** A shard of many targets, all of them ready, whose store answers reads after a while and says how many there were. */
-async function massWorld() {
+async function massWorld(targets: number) {
   let [reads, under, most] = [0, 0, 0];
   let isSlow = false;
   const counted = async <Answer>(read: () => Promise<Answer>): Promise<Answer> => {
@@ -69,11 +69,11 @@ const countOf = (world: ReturnType<typeof shardWorld>): number => timesPublished
 
 describe('hundreds of targets that STATUS has not taken in', () => {
   test('are looked at a few at a time', async () => {
-    const { world, run, begin, readsAtOnce } = await massWorld();
+    const { world, run, begin, readsAtOnce } = await massWorld(few);
     await run();
     await world.clock.advance(30_000);
     world.answer(() => 'failure');
-    await world.until('all are published', () => countOf(world) === targets);
+    await world.until('all are published', () => countOf(world) === few);
     await world.clock.advance(20_000);
     begin();
     await world.clock.advance(10_000);
@@ -81,21 +81,54 @@ describe('hundreds of targets that STATUS has not taken in', () => {
   });
 
   test('are published once by the run that takes the shard over, not looked at without end', async () => {
-    const { world, run, begin, reads, readsAtOnce } = await massWorld();
+    const { world, run, begin, reads, readsAtOnce } = await massWorld(few);
     const first = await run();
     await world.clock.advance(30_000);
     world.answer(() => 'failure');
-    await world.until('all are published', () => countOf(world) === targets);
+    await world.until('all are published', () => countOf(world) === few);
     first.crash();
     world.published.length = 0;
     begin();
     await run();
     await world.clock.advance(15_000);
-    assert.equal(countOf(world), targets);
+    assert.equal(countOf(world), few);
     assert.ok(readsAtOnce() <= readsAtOnceMax, `${readsAtOnce()} reads at once`);
     // To load it, to look at it, twice at most, and what was committed of it.
-    assert.ok(reads() <= 4 * targets, `${reads()} reads in 15 s`);
+    assert.ok(reads() <= 4 * few, `${reads()} reads in 15 s`);
   });
+});
+
+/** Of docs/architecture.md. */
+const looksPerSecondMax = 200;
+const looksAtOnceMax = 200;
+
+test('a thousand targets that STATUS does not take in are published again at an even pace, each in its turn', async () => {
+  const many = 1_000;
+  const { world, run } = await massWorld(many);
+  const first = await run();
+  await world.clock.advance(30_000);
+  world.answer(() => 'failure');
+  await world.until('all are published', () => countOf(world) === many);
+  first.crash();
+  world.published.length = 0;
+  await run();
+  await world.until('the next holder publishes', () => countOf(world) > 0);
+  const perSecond: number[] = [];
+  let before = 0;
+  for (let second = 0; second < 30; second += 1) {
+    await world.clock.advance(1_000);
+    const published = world.publishedEvents('Probe Result Changed').length;
+    perSecond.push(published - before);
+    before = published;
+  }
+  const [most] = [...perSecond].sort((one, other) => other - one);
+  assert.ok(most !== undefined && most <= looksAtOnceMax + looksPerSecondMax, `${perSecond} a second`);
+  assert.equal(countOf(world), many);
+  // The last in the line has waited for 5 s, and then 10 s each time.
+  assert.ok(
+    timesPublished(world).every((times) => times === 3 || times === 4),
+    `${perSecond} a second`,
+  );
 });
 
 describe('a result that STATUS has not taken in', () => {
