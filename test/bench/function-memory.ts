@@ -99,7 +99,8 @@ async function hold(child: ChildProcess, endsAtMs: number, signal: AbortSignal):
     if (event.Records.length === 0) continue;
     invocations += 1;
     // Beyond the end, so that the results are read while they are held.
-    await answerOf(child, { event, forMs: Math.min(invocationMs, endsAtMs + readMsMax - performance.now()) });
+    const forMs = Math.min(invocationMs, endsAtMs + readMsMax - performance.now());
+    await deployment.shardServed(event, await answerOf(child, { event, forMs }));
   }
 }
 
@@ -124,7 +125,7 @@ async function schedule(signal: AbortSignal): Promise<void> {
 async function sync(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const event = await deployment.syncEvent();
-    if (event.Records.length > 0) await functions.invoke('status-sync', event);
+    if (event.Records.length > 0) await deployment.syncServed(event, await functions.invoke('status-sync', event));
   }
 }
 

@@ -4,7 +4,6 @@ const { handler } = await import(String(process.argv[2]));
 process.on('message', async ({ event, forMs }: { readonly event: unknown; readonly forMs: number }) => {
   const endsAtMs = performance.now() + forMs;
   const getRemainingTimeInMillis = () => endsAtMs - performance.now();
-  await handler(event, { awsRequestId: 'function-memory', getRemainingTimeInMillis });
-  process.send?.('done');
+  process.send?.(await handler(event, { awsRequestId: 'function-memory', getRemainingTimeInMillis }));
 });
 process.send?.('ready');

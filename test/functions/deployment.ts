@@ -9,7 +9,12 @@ import {
   PutRuleCommand,
   PutTargetsCommand,
 } from '@aws-sdk/client-eventbridge';
-import { CreateQueueCommand, GetQueueAttributesCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import {
+  CreateQueueCommand,
+  DeleteMessageBatchCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+} from '@aws-sdk/client-sqs';
 import { awsCall, awsJson } from '../../shared/aws/aws-call.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
@@ -27,6 +32,9 @@ export const secretName = '/probelet/token';
 
 /** An emulator that has just started takes its time. */
 const setUpMs = 30_000;
+
+type SqsEvent = { readonly Records: readonly ReturnType<typeof recordOf>[] };
+type Served = { readonly batchItemFailures: readonly { readonly itemIdentifier: string }[] };
 
 const names = { table: 'targets', bus: 'probes' };
 
@@ -83,6 +91,17 @@ export async function deployed() {
     return { Records: Messages.map(recordOf) };
   }
 
+  /** What a mapping does with the answer of its function: it deletes all messages but those that have failed. */
+  const servedOf =
+    (QueueUrl: string) =>
+    async ({ Records }: SqsEvent, answer: unknown): Promise<void> => {
+      const { batchItemFailures: failures } = answer as Served;
+      const failed = new Set(failures.map(({ itemIdentifier }) => itemIdentifier));
+      const done = Records.filter(({ messageId }) => !failed.has(messageId));
+      const Entries = done.map(({ messageId, receiptHandle }) => ({ Id: messageId, ReceiptHandle: receiptHandle }));
+      if (Entries.length > 0) await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+    };
+
   return {
     ministack,
     sqs,
@@ -90,6 +109,8 @@ export async function deployed() {
     store: dynamodbStore({ client: dynamodb, tableName: names.table, clock: systemClock, random: systemRandom }),
     shardEvent: (visibilitySeconds = 60) => received(shardQueueUrl, visibilitySeconds),
     syncEvent: () => received(syncQueueUrl, 60),
+    shardServed: servedOf(shardQueueUrl),
+    syncServed: servedOf(syncQueueUrl),
     async stop() {
       sqs.destroy();
       await ministack.stop();
