@@ -58,8 +58,7 @@ const flags = [
 
 const megabytes = (bytes: number): number => Math.round(bytes / mib);
 
-const deployment = await deployed();
-process.env.PROBELET_CAPACITY_MB = values.memory;
+const deployment = await deployed({ capacityMb: memoryMb });
 const functions = functionThreads(process.env as Record<string, string>);
 const server = await forkServer('./healthy-server.ts', import.meta.url);
 try {

@@ -38,8 +38,11 @@ type Served = { readonly batchItemFailures: readonly { readonly itemIdentifier: 
 
 const names = { table: 'targets', bus: 'probes' };
 
-/** Sets the variables of this process: a handler reads them when it is imported, which has to be after this. */
-export async function deployed() {
+/**
+ * Sets the variables of this process: a handler reads them when it is imported, which has to be after this.
+ * `capacityMb`: of the prober function.
+ */
+export async function deployed({ capacityMb = 256 } = {}) {
   const ministack: Ministack = await startMinistack();
   const keys = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', AWS_REGION: 'us-east-1' };
   Object.assign(process.env, keys, { AWS_ENDPOINT_URL: ministack.endpoint });
@@ -61,7 +64,7 @@ export async function deployed() {
     PROBELET_SHARD_QUEUE_URL: shardQueueUrl,
     PROBELET_RELEASE: 'r1',
     PROBELET_MODE: 'auto',
-    PROBELET_CAPACITY_MB: '256',
+    PROBELET_CAPACITY_MB: `${capacityMb}`,
     PROBELET_STAGE: 'emulator',
     PROBELET_ALLOW_LOOPBACK: '1',
     PROBELET_SECRETS: `ssm:${secretName} 127.0.0.1,secretsmanager:probelet/password 127.0.0.1`,
