@@ -2,8 +2,8 @@
 import type { CommitQueue } from './commit/queue.ts';
 import type { HeldTargets } from './held-targets.ts';
 import type { Inherited } from './inherited.ts';
+import type { AgainPace } from './probing/again-pace.ts';
 import type { HeldProbe, HeldTarget } from './probing/held-target.ts';
-import type { LookPace } from './probing/look-pace.ts';
 import type { Publisher } from './probing/publisher.ts';
 import type { Run } from './run.ts';
 import type { SurgeLimit } from './self-check/surge.ts';
@@ -19,7 +19,7 @@ export type Holder = {
   readonly run: Run;
   readonly commits: CommitQueue;
   readonly publisher: Publisher;
-  readonly lookPace: Pick<LookPace, 'waitMs'>;
+  readonly againPace: Pick<AgainPace, keyof AgainPace>;
   readonly self: SelfWatch;
   readonly surgeLimit: SurgeLimit;
   /** Publishes a surge that the bus has not taken yet. */

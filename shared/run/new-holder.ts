@@ -5,9 +5,9 @@ import { readTarget } from '../table/targets.ts';
 import { commitQueue } from './commit/queue.ts';
 import type { Holder, TakenOver } from './holder.ts';
 import { readAgain } from './load.ts';
+import { AgainPace } from './probing/again-pace.ts';
 import type { Loop } from './probing/due-loop.ts';
 import type { HeldTarget } from './probing/held-target.ts';
-import { LookPace } from './probing/look-pace.ts';
 import { keepSeen as keepOverdue } from './probing/probe-verdict.ts';
 import { publisherOf } from './probing/publisher.ts';
 import { adoptTarget, dropTarget, requestsPassedOn } from './probing/workers.ts';
@@ -35,7 +35,7 @@ export function holderOf(run: Run, loop: Loop, { targets, takenOver, inDoubt }: 
     run,
     commits: commitQueue(run),
     publisher,
-    lookPace: new LookPace(run.ports.clock),
+    againPace: new AgainPace(run.ports.clock),
     self: selfWatch(run, { inDoubt, onRefused: (code) => loop.refused(code) }),
     surgeLimit,
     publishSurge,

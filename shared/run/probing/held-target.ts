@@ -75,8 +75,8 @@ export type HeldTarget = {
   observed: Observed;
   /** When a status-sync was last requested. */
   syncAskedAtMs: number;
-  /** Monotonic: when the timekeeper may look at it. Absent: it does not wait for a look. */
-  lookAtMs?: number | undefined;
+  /** Its place in the line of targets for which something is to be published again. Absent: it does not wait. */
+  ticket?: number | undefined;
   /** No longer held: the target was purged, or one with another uid took its name. */
   gone: boolean;
 };

@@ -15,7 +15,7 @@ import type { Run } from '../run.ts';
 import type { HeldTarget } from './held-target.ts';
 import { resultChanged, transitionId } from './probe-events.ts';
 
-type Tending = Pick<Holder, 'run' | 'publisher' | 'lookPace' | 'scheduleTarget' | 'reread'>;
+type Tending = Pick<Holder, 'run' | 'publisher' | 'againPace' | 'scheduleTarget' | 'reread'>;
 
 /**
  * Looks at targets of one bucket. Reads those with something open again first, so that it requests nothing that is
@@ -28,28 +28,36 @@ export async function tendTargets(holder: Tending, due: readonly HeldTarget[]): 
   for (const held of open) await tendOpen(holder, held);
 }
 
-/** Whether something of the target is open and it may be looked at now. Schedules a look for when that is so. */
-function isOpen(
-  { run, lookPace, scheduleTarget }: Pick<Holder, 'run' | 'lookPace' | 'scheduleTarget'>,
+/**
+ * Whether something of the target is open now, and it does not wait for its turn. If that is so later, schedules a look
+ * for then.
+ */
+function isOpen(holder: Pick<Holder, 'run' | 'againPace' | 'scheduleTarget'>, held: HeldTarget): boolean {
+  const nowMs = holder.run.ports.clock.nowMs();
+  const openAtMs = openMs(held, nowMs);
+  if (openAtMs !== undefined && openAtMs <= nowMs) return held.ticket === undefined || isItsTurn(holder, held);
+  held.ticket = undefined;
+  if (openAtMs !== undefined) holder.scheduleTarget(held, openAtMs);
+  return false;
+}
+
+/** Whether the pace lets something of this target be published now. If not, schedules a look for when it may. */
+function isItsTurn(
+  { run, againPace, scheduleTarget }: Pick<Holder, 'run' | 'againPace' | 'scheduleTarget'>,
   held: HeldTarget,
 ): boolean {
-  const nowMs = run.ports.clock.nowMs();
-  const openAtMs = openMs(held, nowMs);
-  if (openAtMs === undefined || openAtMs > nowMs) {
-    held.lookAtMs = undefined;
-    if (openAtMs !== undefined) scheduleTarget(held, openAtMs);
-    return false;
-  }
-  const waitMs = lookPace.waitMs(held);
-  if (waitMs > 0) scheduleTarget(held, nowMs + waitMs);
-  else held.lookAtMs = undefined;
+  const waitMs = againPace.waitMs(held);
+  if (waitMs > 0) scheduleTarget(held, run.ports.clock.nowMs() + waitMs);
   return waitMs === 0;
 }
 
 async function tendOpen(holder: Omit<Tending, 'reread'>, held: HeldTarget): Promise<void> {
   if (held.gone || holder.run.ended()) return;
   const nowMs = holder.run.ports.clock.nowMs();
-  dropAcked(held);
+  dropAcked(holder, held, nowMs);
+  const stillOpenMs = openMs(held, nowMs);
+  if (stillOpenMs !== undefined && stillOpenMs <= nowMs && !isItsTurn(holder, held)) return;
+  held.ticket = undefined;
   await publishAgain(holder, held, nowMs);
   if (held.gone || holder.run.ended()) return;
   askForSync(holder, held, nowMs);
@@ -67,9 +75,14 @@ function openMs(held: HeldTarget, nowMs: number): number | undefined {
   return instants.length === 0 ? undefined : Math.min(...instants);
 }
 
-function dropAcked(held: HeldTarget): void {
-  for (const [name, { version }] of held.unacked) {
-    if (isAcked(held.status, name, version)) held.unacked.delete(name);
+/** Of what was published, the pace learns whether it was acked; what waits for its turn was seen before. */
+function dropAcked({ againPace }: Pick<Holder, 'againPace'>, held: HeldTarget, nowMs: number): void {
+  for (const [name, { version, publishedAtMs }] of held.unacked) {
+    const isNowAcked = isAcked(held.status, name, version);
+    if (isNowAcked) held.unacked.delete(name);
+    const waitedMs = nowMs - publishedAtMs;
+    const hadTime = waitedMs >= againIntervalMs && waitedMs < Number.POSITIVE_INFINITY;
+    if (held.ticket === undefined && (isNowAcked || hadTime)) againPace.found(isNowAcked);
   }
 }
 

@@ -35,7 +35,7 @@ function idleHolder(message: Partial<Holder['run']['message']> = {}): Holder {
     run,
     commits: { submit: unused, drained: unused },
     publisher: { publish: unused, drained: unused },
-    lookPace: { waitMs: unused },
+    againPace: { waitMs: unused, found: unused },
     self: { watch: unused, health: unused, doubtedSince: unused, jumped: unused, stop: unused },
     surgeLimit: { ask: unused, surge: unused },
     publishSurge: unused,
