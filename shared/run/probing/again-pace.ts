@@ -15,7 +15,7 @@ export const atOnceMax = 200;
 
 const everyMsMin = 1_000 / perSecondMax;
 const everyMsMax = 1_000 / perSecondMin;
-/** So much longer is the time between two of them after each change that is not acked, or acked. */
+/** The time between two of them is multiplied by this after each change that is not acked in time, or acked. */
 const notAckedFactor = 1.05;
 const ackedFactor = 0.9;
 

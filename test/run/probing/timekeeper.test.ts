@@ -40,14 +40,23 @@ async function massWorld(targets: number) {
   });
   world.sync(false);
   await writeSettled(stored.at as Store, { targets, port: 1, periodSeconds: 10 });
+  /** What the test itself waits for takes no time, since the clock stands still meanwhile. */
+  const run = async () => {
+    isSlow = false;
+    const begun = await world.run();
+    isSlow = true;
+    return begun;
+  };
   return {
     world,
-    /** What the test itself waits for takes no time, since the clock stands still meanwhile. */
-    async run() {
-      isSlow = false;
-      const run = await world.run();
-      isSlow = true;
-      return run;
+    run,
+    /** A run in which all targets are ready, then fail, and are published. */
+    async runUntilFailed() {
+      const begun = await run();
+      await world.clock.advance(30_000);
+      world.answer(() => 'failure');
+      await world.until('all are published', () => countOf(world) === targets);
+      return begun;
     },
     begin() {
       [reads, most] = [0, 0];
@@ -69,11 +78,8 @@ const countOf = (world: ReturnType<typeof shardWorld>): number => timesPublished
 
 describe('hundreds of targets that STATUS has not taken in', () => {
   test('are looked at a few at a time', async () => {
-    const { world, run, begin, readsAtOnce } = await massWorld(few);
-    await run();
-    await world.clock.advance(30_000);
-    world.answer(() => 'failure');
-    await world.until('all are published', () => countOf(world) === few);
+    const { world, runUntilFailed, begin, readsAtOnce } = await massWorld(few);
+    await runUntilFailed();
     await world.clock.advance(20_000);
     begin();
     await world.clock.advance(10_000);
@@ -81,11 +87,8 @@ describe('hundreds of targets that STATUS has not taken in', () => {
   });
 
   test('are published once by the run that takes the shard over, not looked at without end', async () => {
-    const { world, run, begin, reads, readsAtOnce } = await massWorld(few);
-    const first = await run();
-    await world.clock.advance(30_000);
-    world.answer(() => 'failure');
-    await world.until('all are published', () => countOf(world) === few);
+    const { world, run, runUntilFailed, begin, reads, readsAtOnce } = await massWorld(few);
+    const first = await runUntilFailed();
     first.crash();
     world.published.length = 0;
     begin();
@@ -107,11 +110,8 @@ describe('a thousand targets that STATUS does not take in', () => {
   const many = 1_000;
 
   test('are published again ever more slowly, and are all taken in within a minute once it can', async () => {
-    const { world, run } = await massWorld(many);
-    const first = await run();
-    await world.clock.advance(30_000);
-    world.answer(() => 'failure');
-    await world.until('all are published', () => countOf(world) === many);
+    const { world, run, runUntilFailed } = await massWorld(many);
+    const first = await runUntilFailed();
     first.crash();
     world.published.length = 0;
     await run();
