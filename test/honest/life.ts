@@ -12,12 +12,12 @@ import {
   type TargetName,
 } from './steps.ts';
 import type { ContainerTruth, TargetTruth } from './target-rules.ts';
-import type { Asked, Incarnation, ProbeTruth, SpecSince } from './truth.ts';
+import type { Asked, Holder, Incarnation, ProbeTruth, SpecSince } from './truth.ts';
 
-/** What all targets share: who holds the shard since when, and the time. */
+/** What all targets share: who holds the shard, and the time. */
 export type Setting = {
   readonly nowMs: () => number;
-  readonly heldSinceMs: () => number;
+  readonly holder: () => Holder;
   readonly crashesMs: readonly number[];
 };
 
@@ -39,7 +39,7 @@ type Registered = {
 };
 
 export function newLife(
-  { nowMs, heldSinceMs, crashesMs }: Setting,
+  { nowMs, holder, crashesMs }: Setting,
   { name, uid, shape: first, generation: firstGeneration }: Registered,
 ) {
   const lifecycle: Lifecycle = name.startsWith('static') ? 'static' : 'reported';
@@ -114,7 +114,7 @@ export function newLife(
     found(container: ContainerName, type: ProbeType, finding: Finding) {
       const key = `${container}#${type}`;
       // Errors of class PROBER are not tried again: two at one instant are two probes, a regular and a triggered one.
-      asked.set(key, [...(asked.get(key) ?? []), { atMs: nowMs(), finding }]);
+      asked.set(key, [...(asked.get(key) ?? []), { atMs: nowMs(), holder: holder().number, finding }]);
     },
     /** Of a static target. */
     restarted(container: ContainerName) {
@@ -156,7 +156,7 @@ export function newLife(
         specs: specs.get(`${container}#${probeType}`) ?? [],
         incarnations: incarnationsOf(container),
         asked: asked.get(`${container}#${probeType}`) ?? [],
-        heldSinceMs: heldSinceMs(),
+        holder: holder(),
         crashesMs,
       };
     },

@@ -15,6 +15,7 @@ import {
   type TargetName,
   targetNames,
 } from './steps.ts';
+import type { Holder } from './truth.ts';
 
 /** A run that has less left of its slot is followed by the next one before the step. */
 const slotRestMs = 60_000;
@@ -62,10 +63,10 @@ async function opened() {
   const findings = new Map<number, Finding>();
   const lives = new Map<TargetName, Life>();
   const crashesMs: number[] = [];
-  let heldSinceMs = world.clock.nowMs();
+  let holder: Holder = { number: 0, sinceMs: world.clock.nowMs() };
   // Commits are paced by fractions of a millisecond, which no shown time has.
   const nowMs = () => Math.floor(world.clock.nowMs());
-  const setting = { nowMs, heldSinceMs: () => heldSinceMs, crashesMs };
+  const setting = { nowMs, holder: () => holder, crashesMs };
   world.answer((request) => {
     const port = 'port' in request ? Number(request.port) : 0;
     const finding = findings.get(port) ?? 'success';
@@ -77,8 +78,9 @@ async function opened() {
   const look = lookOf(world, lives);
   const changeRun = async (end: () => unknown) => {
     await end();
+    holder = { number: holder.number + 1, sinceMs: world.clock.nowMs() };
     run = await world.run();
-    heldSinceMs = world.clock.nowMs();
+    holder = { ...holder, sinceMs: world.clock.nowMs() };
   };
   /** A run ends with its slot, and the next one continues. */
   const keepRunning = async () => {

@@ -170,7 +170,7 @@ export function lastProbeFaults(truth: ProbeTruth, shown: ShownProbe, turnMs: nu
   if (!isFirst && !truth.asked.some(({ atMs }) => Math.abs(atMs - lastMs) <= periodMs + offPhaseMs))
     return [`it was not probed about ${shown.lastProbeTime}`];
   const isSteady = turnMs !== undefined && !shown.onHold && shown.result !== 'unknown' && !incarnationOf(truth)?.downMs;
-  const settledMs = Math.max(turnMs ?? 0, truth.heldSinceMs) + 2 * beatsMs;
+  const settledMs = Math.max(turnMs ?? 0, truth.holder.sinceMs) + 2 * beatsMs;
   if (!isSteady || !done || truth.nowMs < settledMs) return [];
   return lastMs < done.atMs - periodMs - beatsMs ? [`it was probed last at ${new Date(done.atMs).toISOString()}`] : [];
 }

@@ -13,8 +13,8 @@ export const commitsMs = 300;
 /** status-sync writes after each commit and each write of the API; a conflict costs a retry with jitter. */
 export const syncsMs = 300;
 
-/** One probe that was made: when (ms) and what it found. */
-export type Asked = { readonly atMs: number; readonly finding: Finding };
+/** One probe that was made: when (ms), the number of its holder, and what it found. */
+export type Asked = { readonly atMs: number; readonly holder: number; readonly finding: Finding };
 
 /** A spec of a probe and since when (ms); undefined: the probe was not in the spec of the target. */
 export type SpecSince = { readonly sinceMs: number; readonly spec: ProbeSpec | undefined };
@@ -27,6 +27,9 @@ export type Incarnation = {
   readonly downMs?: number;
 };
 
+/** Who holds the shard since when (ms). Several holders may begin at one instant, so each has a number. */
+export type Holder = { readonly number: number; readonly sinceMs: number };
+
 export type ProbeTruth = {
   readonly nowMs: number;
   readonly lifecycle: Lifecycle;
@@ -38,8 +41,7 @@ export type ProbeTruth = {
   readonly incarnations: readonly Incarnation[];
   /** Since the registration, in order. */
   readonly asked: readonly Asked[];
-  /** When the present holder began. */
-  readonly heldSinceMs: number;
+  readonly holder: Holder;
   /** When holders crashed. */
   readonly crashesMs: readonly number[];
 };
@@ -128,11 +130,15 @@ export const surelyCountsMs = (truth: ProbeTruth): number =>
   Math.max(
     (incarnationOf(truth)?.fromMs ?? 0) + noticesMs,
     (truth.specs.at(-1)?.sinceMs ?? 0) + noticesMs,
-    truth.heldSinceMs,
+    truth.holder.sinceMs,
   );
 
 /** What is sure to have counted, and is durable by now. */
 export const surelyCounted = (truth: ProbeTruth): readonly Asked[] =>
   truth.asked.filter(
-    (one) => one.atMs >= surelyCountsMs(truth) && one.atMs + commitsMs <= truth.nowMs && !isLost(truth, one),
+    (one) =>
+      one.holder === truth.holder.number &&
+      one.atMs >= surelyCountsMs(truth) &&
+      one.atMs + commitsMs <= truth.nowMs &&
+      !isLost(truth, one),
   );
