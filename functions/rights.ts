@@ -1,7 +1,7 @@
 /**
  * The AWS actions that each function's code performs. `cdk/` builds the roles from them, so a function may perform
  * these actions and no others, except those that AWS services perform with its role, which are listed separately. A
- * test checks that the functions use exactly these actions (test/functions/rights.test.ts).
+ * test checks that the functions use exactly these actions (test/functions/rights.long.ts).
  *
  * IAM has no action for transactions: each operation in one needs the permission for the single operation. Source:
  * "Using IAM with DynamoDB transactions", DynamoDB Developer Guide.

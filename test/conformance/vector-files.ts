@@ -6,7 +6,7 @@ import type { Vector } from './runner.ts';
 
 const suffix = /\.jsonl(\.gz)?$/;
 
-/** The vectors that `npm test` runs. */
+/** The vectors that the project carries. */
 export const keptVectors = join(import.meta.dirname, 'vectors');
 
 /** In name order. */

@@ -1,0 +1,3 @@
+import { longFiles, testReproduced } from './reproduced.ts';
+
+testReproduced(longFiles);
