@@ -3,7 +3,8 @@
  * kubelet's own probers and, if it is installed, prometheus-blackbox-exporter. A ratio is ours by theirs: below 1 is
  * less. `--rounds N`, `--only KIND,…` of http, tcp, grpc, https, paced, scale, restart; `--json` prints one object;
  * `--compare` prints what moved since the stored figures, and `--store` stores these; `--short`: the saturated rounds
- * only, judged against the stored ratios. Needs Go, a C compiler, unshare and taskset.
+ * only, judged against the stored ratios. Where the machine's host took CPU time meanwhile, the figures are worth less:
+ * `machine.stolenPercent`. Needs Go, a C compiler, unshare and taskset.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,6 +14,7 @@ import { scoreLine } from '../support/figures.ts';
 import { type Paced, pacedBlackbox, pacedKubelet, pacedProduct } from './paced.ts';
 import { measureRestart } from './restart/measure.ts';
 import { type Pair, type Resumed, type SaturatedKind, saturatedKinds, saturatedRound } from './saturated.ts';
+import { watchStolen } from './stolen.ts';
 import { enterNetwork, isInNetwork, startWorld, type World } from './world.ts';
 
 const { values } = parseArgs({
@@ -60,11 +62,13 @@ function chosen(): readonly Kind[] {
 async function bench(): Promise<Figures> {
   const figures: Figures = new Map();
   const world = await startWorld();
+  const stolen = watchStolen();
   try {
     for (const kind of chosen()) await measureKind(world, kind, figures);
   } finally {
     world.close();
   }
+  put(figures, 'machine.stolenPercent', [stolen()]);
   return figures;
 }
 

@@ -1,11 +1,12 @@
 /**
  * `npm run bench:mass [-- --targets N,N] [--stores NAME,NAME]`: all targets of one shard go down at once. How long
  * until the first, half and all of them are published, how fast the commits go, and whether every status is right in
- * the end.
+ * the end. `stolen`: what the machine's host gave to others meanwhile.
  */
 import { parseArgs } from 'node:util';
 import { dynamodbTable, sqliteFile } from './mass/bench-store.ts';
 import { type MassEvent, measureMassEvent } from './mass/mass-event.ts';
+import { watchStolen } from './stolen.ts';
 
 const opened = { sqlite: sqliteFile, dynamodb: dynamodbTable } as const;
 type StoreName = keyof typeof opened;
@@ -22,16 +23,17 @@ const stores = values.stores.split(',').filter(isStoreName);
 
 const headings = ['store', 'targets', 'first', 'half', 'all published', 'commits/s, in the best second'];
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-console.log(row([...headings, 'status right', 'within', 'Unknown', 'longest between beats', 'doubts']));
-console.log(row(Array.from({ length: headings.length + 5 }, () => '---')));
+console.log(row([...headings, 'status right', 'within', 'Unknown', 'longest between beats', 'doubts', 'stolen']));
+console.log(row(Array.from({ length: headings.length + 6 }, () => '---')));
 
 let allRight = true;
 for (const name of stores)
   for (const targets of counts) {
     const store = await opened[name]();
+    const stolen = watchStolen();
     const event = await measureMassEvent(store, targets).finally(store.close);
     allRight &&= event.right === targets;
-    console.log(row([name, `${targets}`, ...cellsOf(event)]));
+    console.log(row([name, `${targets}`, ...cellsOf(event), `${stolen().toFixed(0)} %`]));
   }
 process.exit(allRight ? 0 : 1);
 
