@@ -31,11 +31,12 @@ for name in one two; do
   printf '[parameters]\n"path.namespace" = "fuzz"\n"path.name" = "%s"\n' "$name" >"$data/$name.toml"
 done
 
-# The seed and what else a run has. Notes that it passed.
+# The seed, the name of the target (`any`: whatever the fuzzer finds), and more options. Notes that the run passed.
 fuzz() {
-  local seed=$1
-  shift
-  echo "-- seed $seed ${config[*]} $*"
+  local seed=$1 name=$2 config=()
+  shift 2
+  [ "$name" = any ] || config=(--config-file "$data/$name.toml")
+  echo "-- seed $seed, target $name $*"
   # What runs beside may measure time.
   if nice -n 5 .venv/bin/schemathesis "${config[@]}" run "$url/openapi.json" --url "$url" --seed "$seed" --max-examples 30 --workers 1 "$@" \
     --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance \
@@ -43,24 +44,13 @@ fuzz() {
     echo "$seed" >>"$data/passed"
   fi
 }
-# Two runs at a time, since most of a run is the fuzzer's own computing on one core.
-one_lane() {
-  config=()
-  fuzz 1
-  config=(--config-file "$data/one.toml")
-  # The phases without chance would repeat themselves, so this run has only the others, with more examples.
-  fuzz "$RANDOM" --phases fuzzing,stateful --max-examples 60
-}
-other_lane() {
-  config=(--config-file "$data/one.toml")
-  fuzz 2
-  config=(--config-file "$data/two.toml")
-  fuzz 3
-}
 touch "$data/passed"
-other_lane >"$data/other" 2>&1 &
+# Two runs at a time, since most of a run is the fuzzer's own computing on one core.
+{ fuzz 2 one; fuzz 3 two; } >"$data/other" 2>&1 &
 other=$!
-one_lane
+fuzz 1 any
+# The phases without chance would repeat themselves, so this run has only the others, with more examples.
+fuzz "$RANDOM" one --phases fuzzing,stateful --max-examples 60
 wait "$other"
 cat "$data/other"
 runs=4

@@ -1,22 +1,19 @@
 /** What the machine's host gave to others while something was measured, as far as the kernel knows. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
-/** Fields of the first line of /proc/stat, proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal. */
+const path = '/proc/stat';
+/** Of its first line, proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal. */
 const fields = 8;
 
-const ticks = (): readonly number[] =>
-  readFileSync('/proc/stat', 'utf8')
-    .split('\n', 1)
-    .flatMap((line) =>
-      line
-        .trim()
-        .split(/\s+/)
-        .slice(1, 1 + fields),
-    )
-    .map(Number);
+function ticks(): readonly number[] {
+  const [line = ''] = readFileSync(path, 'utf8').split('\n', 1);
+  const [, ...counts] = line.split(/\s+/);
+  return counts.slice(0, fields).map(Number);
+}
 
-/** Begins to count. The result returns which share of the CPU time, in percent, was stolen since. */
+/** Begins to count. The result returns which share of the CPU time, in percent, was stolen since; NaN: not on Linux. */
 export function watchStolen(): () => number {
+  if (!existsSync(path)) return () => Number.NaN;
   const before = ticks();
   return () => {
     const since = ticks().map((count, place) => count - (before[place] ?? 0));

@@ -58,12 +58,6 @@ export async function massWorld(targets: number) {
   };
 }
 
-/** How often each target was published as failed. */
-const timesPublished = ({ publishedEvents }: ReturnType<typeof shardWorld>): readonly number[] => {
-  const times = new Map<string, number>();
-  for (const { target } of publishedEvents('Probe Result Changed'))
-    times.set(target.name, (times.get(target.name) ?? 0) + 1);
-  return [...times.values()];
-};
-
-export const countOf = (world: ReturnType<typeof shardWorld>): number => timesPublished(world).length;
+/** How many targets were published as failed. */
+export const countOf = ({ publishedEvents }: ReturnType<typeof shardWorld>): number =>
+  new Set(publishedEvents('Probe Result Changed').map(({ target }) => target.name)).size;
