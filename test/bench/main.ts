@@ -51,7 +51,7 @@ const say = (line: string): void => {
   if (!values.json) console.log(line);
 };
 
-function chosen(): readonly Kind[] {
+function choose(): readonly Kind[] {
   if (values.only === undefined) return values.short ? saturatedKinds : kinds;
   const asked = values.only.split(',');
   const wrong = asked.find((kind) => !kinds.some((known) => known === kind));
@@ -59,12 +59,14 @@ function chosen(): readonly Kind[] {
   return kinds.filter((kind) => asked.includes(kind));
 }
 
+const chosen = choose();
+
 async function bench(): Promise<Figures> {
   const figures: Figures = new Map();
   const world = await startWorld();
   const stolen = watchStolen();
   try {
-    for (const kind of chosen()) await measureKind(world, kind, figures);
+    for (const kind of chosen) await measureKind(world, kind, figures);
   } finally {
     world.close();
   }

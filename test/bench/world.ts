@@ -12,20 +12,30 @@ import type { ProductOptions } from '../local/product.ts';
 
 const here = import.meta.dirname;
 const root = join(here, '../..');
-const inNetwork = 'PROBELET_BENCH_NETWORK';
+/** Where the programs are that it has built, and that it is in the network of its own. */
+const programsFolder = 'PROBELET_BENCH_PROGRAMS';
 
-export const isInNetwork = (): boolean => process.env[inNetwork] !== undefined;
+export const isInNetwork = (): boolean => process.env[programsFolder] !== undefined;
 
-/** Runs this program again where there is only loopback, so that nothing leaves the machine and no port is taken. */
+/**
+ * Runs this program again where there is only loopback, so that nothing leaves the machine and no port is taken. Builds
+ * the other programs before: that may download what they are made from.
+ */
 export function enterNetwork(): number {
-  const up = 'ip link set lo up && exec "$@"';
-  const self = [process.execPath, ...process.argv.slice(1)];
-  const { status, error } = spawnSync('unshare', ['--map-root-user', '--net', 'sh', '-c', up, 'sh', ...self], {
-    stdio: 'inherit',
-    env: { ...process.env, [inNetwork]: '1' },
-  });
-  if (error) console.error(`no network of its own: ${error.message}`);
-  return status ?? 1;
+  const folder = mkdtempSync(join(tmpdir(), 'probelet-bench-'));
+  try {
+    build(folder);
+    const up = 'ip link set lo up && exec "$@"';
+    const self = [process.execPath, ...process.argv.slice(1)];
+    const { status, error } = spawnSync('unshare', ['--map-root-user', '--net', 'sh', '-c', up, 'sh', ...self], {
+      stdio: 'inherit',
+      env: { ...process.env, [programsFolder]: folder },
+    });
+    if (error) console.error(`no network of its own: ${error.message}`);
+    return status ?? 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** What the target says of the paced probes since the last reset. */
@@ -50,7 +60,9 @@ export type World = {
 };
 
 export async function startWorld(): Promise<World> {
-  const folder = mkdtempSync(join(tmpdir(), 'probelet-bench-'));
+  const folder = process.env[programsFolder];
+  if (folder === undefined) throw new Error('not in a network of its own');
+  const programs = programsOf(folder);
   const children: ChildProcess[] = [];
   const pinned = (core: 0 | 1, command: readonly string[], env?: NodeJS.ProcessEnv): ChildProcess => {
     const stdio = ['pipe', core === 0 ? 'ignore' : 'pipe', 'inherit'] as const;
@@ -61,7 +73,6 @@ export async function startWorld(): Promise<World> {
     children.push(child);
     return child;
   };
-  const programs = build(folder);
   const target = pinned(1, [programs.target]);
   const said = createInterface(target.stdout as NodeJS.ReadableStream);
   const [http, tcp] = (await nextLine(said)).split(' ').map(Number);
@@ -79,17 +90,17 @@ export async function startWorld(): Promise<World> {
     },
     close() {
       for (const child of children) child.kill();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-function build(folder: string) {
-  const programs = { target: join(folder, 'target'), peers: join(folder, 'peers') };
+const programsOf = (folder: string) => ({ target: join(folder, 'target'), peers: join(folder, 'peers') });
+
+function build(folder: string): void {
+  const programs = programsOf(folder);
   run('cc', ['-O2', '-o', programs.target, join(here, 'target.c'), '-lm']);
   const cwd = join(here, 'peers');
   run('go', ['build', '-mod=readonly', '-o', programs.peers, '.'], { cwd, env: { ...process.env, GOWORK: 'off' } });
-  return programs;
 }
 
 /** Its standard output. @throws if it fails */
