@@ -24,18 +24,22 @@ export function lostText(lost: Lost, ended: string): string {
 
 export const beforeSettings = fault(errorCode.protocol, 'a frame before SETTINGS');
 
-export type ConnectionEvents = Omit<InboundEvents, 'ping'> & {
+export type ConnectionEvents = InboundEvents & {
   /** A PING arrived. It is answered unless this function returns a fault. */
   readonly pinged: () => ConnectionFault | undefined;
+  /** What arrived together has been read and did not end the connection. What is written now leaves with the replies. */
+  readonly taken?: () => void;
   /** Called at most once, no later than the close of the socket, and never after `close`. */
   readonly lost: (why: Lost) => void;
 };
 
 export type Http2Connection = {
-  /** Sends complete frames. */
+  /** Sends complete frames: at once or, while what arrived together is being read, after that. */
   readonly write: (frames: Uint8Array) => void;
-  /** Destroys the socket. No event follows. */
+  /** Sends what waits and destroys the socket. No event follows. */
   readonly close: () => void;
+  /** Destroys the socket at once. No event follows. */
+  readonly drop: () => void;
 } & Pick<Reading, 'whenTaken' | 'whenQuiet'>;
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
@@ -50,16 +54,29 @@ const unsentBytesMax = 64 * 1024;
 /** Takes ownership of `socket`. The caller must first write `clientGreeting`; the request may follow immediately. */
 export function connectHttp2(socket: Socket, events: ConnectionEvents, options: InboundOptions): Http2Connection {
   let isOpen = true;
+  /** What is sent once all that arrived together is read; undefined: nothing is being read. */
+  let unsent: Uint8Array[] | undefined;
   // Without Nagle's algorithm, the SETTINGS acknowledgement and the request do not delay each other.
   socket.setNoDelay(true);
   const write = (frames: Uint8Array) => {
     if (!isOpen) return;
+    if (unsent !== undefined) return void unsent.push(frames);
     socket.write(frames);
     if (socket.writableLength > unsentBytesMax) reading.hold();
   };
-  const close = () => {
+  const flush = () => {
+    const [first, ...more] = unsent ?? [];
+    unsent = undefined;
+    if (first !== undefined) write(more.length === 0 ? first : Buffer.concat([first, ...more]));
+  };
+  const drop = () => {
     isOpen = false;
+    unsent = undefined;
     socket.destroy();
+  };
+  const close = () => {
+    flush();
+    drop();
   };
   const lose = (why: Lost) => {
     if (!isOpen) return;
@@ -71,12 +88,15 @@ export function connectHttp2(socket: Socket, events: ConnectionEvents, options: 
     if (!fault) write(frame(frameType.ping, { flags: flag.ack }, payload));
     return fault;
   };
-  const read = frameReader(inbound({ ...events, ping }, options));
+  const read = frameReader(inbound({ events, ping }, options));
   const reading = readSocket(socket, {
     take: (bytes) => {
       if (!isOpen) return;
+      unsent = [];
       const fault = read(bytes);
-      if (fault) lose({ kind: 'fault', fault });
+      if (fault) return lose({ kind: 'fault', fault });
+      events.taken?.();
+      flush();
     },
     ended: () => lose({ kind: 'ended' }),
     failed: (error) => lose({ kind: 'socket', error }),
@@ -86,6 +106,7 @@ export function connectHttp2(socket: Socket, events: ConnectionEvents, options: 
   return {
     write,
     close,
+    drop,
     whenTaken: (act) => reading.whenTaken(act),
     whenQuiet: (act) => reading.whenQuiet(act),
   };

@@ -3,7 +3,7 @@
 import { broken, type FrameParser, ofNoStream, ofStream, wrongSize } from './frame-parser.ts';
 import { type ConnectionFault, errorCode, type FrameHeader, fault, flag, hasFlag, streamIdMask } from './frames.ts';
 import type { InboundEvents } from './inbound-events.ts';
-import { type SettingsReader, settingsReader } from './settings.ts';
+import { SettingsReader } from './settings.ts';
 
 /** Keeps the first bytes of a payload. */
 type Prefix = { readonly begin: () => void; readonly take: FrameParser['take']; readonly bytes: Buffer };
@@ -77,10 +77,10 @@ export function goAwayParser(events: InboundEvents): FrameParser {
 }
 
 export function settingsParser(events: InboundEvents): FrameParser {
-  let reader: SettingsReader = settingsReader();
+  let reader = new SettingsReader();
   return {
     begin: () => {
-      reader = settingsReader();
+      reader = new SettingsReader();
     },
     take: (bytes, from, to) => reader.take(bytes, from, to),
     end: (header) => {

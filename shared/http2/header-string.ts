@@ -16,66 +16,75 @@ const firstBytes = 128;
 /** Up to this size a string costs no more than an entry of the dynamic table and needs no reservation. */
 const freeBytes = 4096;
 
-export type HeaderString = {
+export class HeaderString {
+  readonly #reserve: (bytes: number) => boolean;
+  #kept = Buffer.allocUnsafe(firstBytes);
+  #isName = false;
+  #table = inName;
+  #keptMax = 0;
+  #length = 0;
+  #valid = true;
+
+  /**
+   * `reserve` is called before the kept part of a string grows beyond `freeBytes`; it returns whether memory is
+   * available.
+   */
+  constructor(reserve: (bytes: number) => boolean) {
+    this.#reserve = reserve;
+  }
+
   /** Begins a new string and keeps at most `keptMax` of its bytes. */
-  readonly begin: (kind: 'name' | 'value', keptMax: number) => void;
-  readonly take: (byte: number) => void;
-  readonly takeAll: (bytes: Uint8Array, from: number, to: number) => void;
-  readonly bytes: () => number;
+  begin(kind: 'name' | 'value', keptMax: number): void {
+    this.#isName = kind === 'name';
+    this.#table = this.#isName ? inName : inValue;
+    this.#keptMax = keptMax;
+    this.#length = 0;
+    this.#valid = true;
+  }
+
+  take(byte: number): void {
+    if (this.#length < this.#keptMax) {
+      if (this.#length >= this.#kept.length) this.#grow(this.#length + 1);
+      if (this.#length < this.#kept.length) this.#kept[this.#length] = byte;
+    }
+    this.#length += 1;
+    if (this.#table[byte] === 0) this.#valid = false;
+  }
+
+  takeAll(bytes: Uint8Array, from: number, to: number): void {
+    const length = this.#length;
+    const end = Math.min(this.#keptMax, length + to - from);
+    if (end > this.#kept.length) this.#grow(end);
+    if (length < this.#keptMax && length < this.#kept.length)
+      this.#kept.set(bytes.subarray(from, from + Math.min(this.#kept.length, end) - length), length);
+    this.#length += to - from;
+    for (let at = from; this.#valid && at < to; at += 1) if (this.#table[bytes[at] ?? 0] === 0) this.#valid = false;
+  }
+
+  bytes(): number {
+    return this.#length;
+  }
+
   /** Whether all bytes are allowed and, for a name, whether there is at least one. */
-  readonly isValid: () => boolean;
+  isValid(): boolean {
+    return this.#valid && (!this.#isName || this.#length > 0);
+  }
+
   /** Returns undefined if the string exceeded `keptMax`. */
-  readonly text: () => string | undefined;
-};
+  text(): string | undefined {
+    const isKept = this.#length <= this.#keptMax && this.#length <= this.#kept.length;
+    return isKept ? this.#kept.toString('latin1', 0, this.#length) : undefined;
+  }
 
-/**
- * `reserve` is called before the kept part of a string grows beyond `freeBytes`; it returns whether memory is
- * available.
- */
-export function headerString(reserve: (bytes: number) => boolean): HeaderString {
-  let kept = Buffer.allocUnsafe(firstBytes);
-  let isName = false;
-  let table = inName;
-  let keptMax = 0;
-  let length = 0;
-  let valid = true;
-
-  const grow = (wanted: number) => {
-    const size = Math.min(keptMax, Math.max(wanted, 2 * kept.length));
-    if (size > freeBytes && !reserve(size - kept.length)) {
-      keptMax = kept.length;
+  #grow(wanted: number): void {
+    const kept = this.#kept;
+    const size = Math.min(this.#keptMax, Math.max(wanted, 2 * kept.length));
+    if (size > freeBytes && !this.#reserve(size - kept.length)) {
+      this.#keptMax = kept.length;
       return;
     }
     const grown = Buffer.allocUnsafe(size);
     kept.copy(grown);
-    kept = grown;
-  };
-  return {
-    begin: (kind, max) => {
-      isName = kind === 'name';
-      table = isName ? inName : inValue;
-      keptMax = max;
-      length = 0;
-      valid = true;
-    },
-    take: (byte) => {
-      if (length < keptMax) {
-        if (length >= kept.length) grow(length + 1);
-        if (length < kept.length) kept[length] = byte;
-      }
-      length += 1;
-      if (table[byte] === 0) valid = false;
-    },
-    takeAll: (bytes, from, to) => {
-      const end = Math.min(keptMax, length + to - from);
-      if (end > kept.length) grow(end);
-      if (length < keptMax && length < kept.length)
-        kept.set(bytes.subarray(from, from + Math.min(kept.length, end) - length), length);
-      length += to - from;
-      for (let at = from; valid && at < to; at += 1) if (table[bytes[at] ?? 0] === 0) valid = false;
-    },
-    bytes: () => length,
-    isValid: () => valid && (!isName || length > 0),
-    text: () => (length <= keptMax && length <= kept.length ? kept.toString('latin1', 0, length) : undefined),
-  };
+    this.#kept = grown;
+  }
 }

@@ -3,7 +3,7 @@
  * measured and discarded, so a header block of any size takes only the memory of the dynamic table and of the requested
  * values. Limits and tolerance are those of Go's decoder.
  */
-import { type HeaderString, headerString } from './header-string.ts';
+import { HeaderString } from './header-string.ts';
 import { type Field, headerTable, knownField, tableBytesMax } from './hpack-table.ts';
 import { huffmanDecode, huffmanFailed, huffmanStart, isHuffmanEnd } from './huffman.ts';
 
@@ -48,8 +48,8 @@ export class HpackDecoder {
 
   constructor(options: HpackOptions) {
     this.#options = options;
-    this.#nameString = headerString(options.reserve);
-    this.#valueString = headerString(options.reserve);
+    this.#nameString = new HeaderString(options.reserve);
+    this.#valueString = new HeaderString(options.reserve);
   }
 
   /**
@@ -188,7 +188,7 @@ export class HpackDecoder {
     const string = this.#phase === 'name' ? this.#nameString : this.#valueString;
     if (this.#isSkipped) return this.#rest === 0 ? this.#endString() : undefined;
     if (!this.#isHuffman) string.takeAll(bytes, from, to);
-    else this.#huffman = huffmanDecode(this.#huffman, { bytes, from, to }, string.take);
+    else this.#huffman = huffmanDecode(this.#huffman, { bytes, from, to }, string);
     if (this.#huffman === huffmanFailed) return 'a string that is not Huffman code';
     if (string.bytes() > this.#options.stringBytesMax) return 'a string that is too long';
     return this.#rest === 0 ? this.#endString() : undefined;

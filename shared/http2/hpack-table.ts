@@ -96,17 +96,25 @@ export const knownField = (name: string, value: string): Field => ({
 
 const staticFields: readonly Field[] = staticPairs.map(([name, value]) => knownField(name, value));
 
+/** An index of the static table. `isWhole`: its value is the wanted one, too. */
+type StaticIndex = { readonly index: number; readonly isWhole: boolean };
+
+/** By name: the first index of the name, and by value the index of the whole field. */
+const staticIndices = new Map<string, { readonly named: StaticIndex; readonly whole: Map<string, StaticIndex> }>();
+for (const [at, [name, value]] of staticPairs.entries()) {
+  const index = at + 1;
+  const known = staticIndices.get(name) ?? { named: { index, isWhole: false }, whole: new Map() };
+  staticIndices.set(name, known);
+  known.whole.set(value, { index, isWhole: true });
+}
+
 /**
  * Returns the static table's index of the field, or else of a field with the same name; undefined if the table has
  * neither.
  */
-export function staticIndex(
-  name: string,
-  value: string,
-): { readonly index: number; readonly isWhole: boolean } | undefined {
-  const whole = staticPairs.findIndex((pair) => pair[0] === name && pair[1] === value);
-  const named = whole >= 0 ? whole : staticPairs.findIndex((pair) => pair[0] === name);
-  return named < 0 ? undefined : { index: named + 1, isWhole: whole >= 0 };
+export function staticIndex(name: string, value: string): StaticIndex | undefined {
+  const known = staticIndices.get(name);
+  return known?.whole.get(value) ?? known?.named;
 }
 
 export type HeaderTable = {

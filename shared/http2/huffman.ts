@@ -107,23 +107,23 @@ for (let node: Node | Leaf | undefined = root, bits = 0; node && !isLeaf(node) &
 export const isHuffmanEnd = (state: number): boolean => endings.has(state);
 
 /**
- * Decodes `bytes[from, to)` starting in `state`, and passes each decoded byte to `take`. Returns the next state, or
+ * Decodes `bytes[from, to)` starting in `state`, and passes each decoded byte to `taker`. Returns the next state, or
  * `huffmanFailed`.
  */
 export function huffmanDecode(
   state: number,
   { bytes, from, to }: { readonly bytes: Uint8Array; readonly from: number; readonly to: number },
-  take: (byte: number) => void,
+  taker: { take(byte: number): void },
 ): number {
   let at = state;
   for (let index = from; index < to; index += 1) {
     const byte = bytes[index] ?? 0;
     const high = transitions[at * nibbles + (byte >>> 4)] ?? failed;
     if ((high & failed) !== 0) return huffmanFailed;
-    if ((high & emits) !== 0) take(high & 0xff);
+    if ((high & emits) !== 0) taker.take(high & 0xff);
     const low = transitions[(high >>> stateShift) * nibbles + (byte & 0xf)] ?? failed;
     if ((low & failed) !== 0) return huffmanFailed;
-    if ((low & emits) !== 0) take(low & 0xff);
+    if ((low & emits) !== 0) taker.take(low & 0xff);
     at = low >>> stateShift;
   }
   return at;

@@ -7,13 +7,15 @@ import { fixedParser, goAwayParser, pushPromiseParser, settingsParser, windowUpd
 import { type FrameParser, nothing } from './frame-parser.ts';
 import { errorCode, type FrameHeader, type FrameTaker, fault, flag, frameType, hasFlag } from './frames.ts';
 import { type BlockOptions, BlockReader } from './header-block.ts';
-import type { InboundEvents } from './inbound-events.ts';
+import type { FrameListener, InboundEvents } from './inbound-events.ts';
 import { continuationParser, dataParser, headersParser } from './padded-frames.ts';
 
 export type InboundOptions = BlockOptions & { readonly frameBytesMax: number };
 
-export function inbound(events: InboundEvents, options: InboundOptions): FrameTaker {
-  const parsers = parsersOf(events, options);
+type Listeners = { readonly events: InboundEvents; readonly ping: FrameListener<Uint8Array> };
+
+export function inbound(listeners: Listeners, options: InboundOptions): FrameTaker {
+  const parserOf = lazyParsers(listeners, options);
   /**
    * The stream of an incomplete header block, which only a CONTINUATION of the same stream may follow; 0 if there is
    * none.
@@ -36,7 +38,7 @@ export function inbound(events: InboundEvents, options: InboundOptions): FrameTa
       const { type, streamId } = header;
       if (type === frameType.headers || type === frameType.continuation)
         openStreamId = hasFlag(header, flag.endHeaders) ? 0 : streamId;
-      const parser = parsers[type] ?? parsers.other;
+      const parser = parserOf(type);
       current = { header, parser };
       parser.begin(header);
       return undefined;
@@ -46,28 +48,55 @@ export function inbound(events: InboundEvents, options: InboundOptions): FrameTa
   };
 }
 
-type Parsers = { readonly [type: number]: FrameParser | undefined; readonly other: FrameParser };
-
-function parsersOf(events: InboundEvents, options: InboundOptions): Parsers {
-  const blocks = new BlockReader(options);
-  return {
-    [frameType.data]: dataParser(events),
-    [frameType.headers]: headersParser(events, blocks),
-    [frameType.continuation]: continuationParser(events, blocks),
-    [frameType.priority]: fixedParser({ bytes: 5, end: events.other }),
-    [frameType.rstStream]: fixedParser({
-      bytes: 4,
-      end: (payload, { streamId }) => events.reset({ streamId, code: payload.readUInt32BE(0) }),
-    }),
-    [frameType.settings]: settingsParser(events),
-    [frameType.pushPromise]: pushPromiseParser(events),
-    [frameType.ping]: fixedParser({
-      bytes: 8,
-      isOfConnection: true,
-      end: (payload, header) => (hasFlag(header, flag.ack) ? events.other() : events.ping(payload)),
-    }),
-    [frameType.goAway]: goAwayParser(events),
-    [frameType.windowUpdate]: windowUpdateParser(events),
-    other: { begin: nothing, take: nothing, end: events.other },
+/** A connection receives few types of frames, so the parser of each is made for its first. */
+function lazyParsers(listeners: Listeners, options: InboundOptions): (type: number) => FrameParser {
+  const parsers: (FrameParser | undefined)[] = [];
+  let blocks: BlockReader | undefined;
+  const blocksRead = () => {
+    blocks ??= new BlockReader(options);
+    return blocks;
   };
+  return (type) => {
+    const known = Math.min(type, otherType);
+    const parser = parsers[known] ?? newParser(known, listeners, blocksRead);
+    parsers[known] = parser;
+    return parser;
+  };
+}
+
+/** Stands for all types above those that are known. */
+const otherType = frameType.continuation + 1;
+
+function newParser(type: number, { events, ping }: Listeners, blocks: () => BlockReader): FrameParser {
+  switch (type) {
+    case frameType.data:
+      return dataParser(events);
+    case frameType.headers:
+      return headersParser(events, blocks());
+    case frameType.continuation:
+      return continuationParser(events, blocks());
+    case frameType.priority:
+      return fixedParser({ bytes: 5, end: () => events.other() });
+    case frameType.rstStream:
+      return fixedParser({
+        bytes: 4,
+        end: (payload, { streamId }) => events.reset({ streamId, code: payload.readUInt32BE(0) }),
+      });
+    case frameType.settings:
+      return settingsParser(events);
+    case frameType.pushPromise:
+      return pushPromiseParser(events);
+    case frameType.ping:
+      return fixedParser({
+        bytes: 8,
+        isOfConnection: true,
+        end: (payload, header) => (hasFlag(header, flag.ack) ? events.other() : ping(payload)),
+      });
+    case frameType.goAway:
+      return goAwayParser(events);
+    case frameType.windowUpdate:
+      return windowUpdateParser(events);
+    default:
+      return { begin: nothing, take: nothing, end: () => events.other() };
+  }
 }

@@ -6,18 +6,6 @@ import { type ConnectionFault, errorCode, type FrameHeader, fault, flag, hasFlag
 import type { BlockReader } from './header-block.ts';
 import type { InboundEvents } from './inbound-events.ts';
 
-/** A payload that consists of a prefix, content and optional padding. */
-type Padded = {
-  readonly begin: (header: FrameHeader, prefixBytes: number) => void;
-  /** Passes the part of `[from, to)` that is content to `carried`. */
-  readonly take: (bytes: Uint8Array, from: number, to: number) => void;
-  /** Whether the whole payload has been taken. */
-  readonly isComplete: () => boolean;
-  readonly isBroken: () => boolean;
-  readonly isOverPadded: () => boolean;
-  readonly carriedBytes: () => number;
-};
-
 type PaddedEvents = {
   /**
    * The prefix is complete and the content has `carriedBytes` bytes. The number is negative if the padding is too long.
@@ -26,47 +14,66 @@ type PaddedEvents = {
   readonly carried: (bytes: Uint8Array, from: number, to: number) => void;
 };
 
-function padded({ begin, carried }: PaddedEvents): Padded {
-  let isPadded = false;
-  let prefixBytes = 0;
-  let payloadBytes = 0;
-  let seen = 0;
-  let paddingBytes = 0;
-  const carriedBytes = () => payloadBytes - prefixBytes - paddingBytes;
-  return {
-    begin: (header, otherBytes) => {
-      isPadded = hasFlag(header, flag.padded);
-      prefixBytes = otherBytes + (isPadded ? 1 : 0);
-      payloadBytes = header.payloadBytes;
-      seen = 0;
-      paddingBytes = 0;
-      if (prefixBytes === 0) begin(carriedBytes());
-    },
-    take: (bytes, from, to) => {
-      let at = from;
-      if (isPadded && seen === 0) paddingBytes = bytes[at] ?? 0;
-      if (seen < prefixBytes) {
-        const skipped = Math.min(prefixBytes - seen, to - at);
-        seen += skipped;
-        at += skipped;
-        if (seen === prefixBytes) begin(carriedBytes());
-      }
-      const end = Math.min(to, at + prefixBytes + carriedBytes() - seen);
-      if (end > at) carried(bytes, at, end);
-      seen += to - at;
-    },
-    isComplete: () => seen === payloadBytes,
-    isBroken: () => payloadBytes < prefixBytes,
-    isOverPadded: () => carriedBytes() < 0,
-    carriedBytes,
-  };
+/** A payload that consists of a prefix, content and optional padding. */
+class Padded {
+  readonly #events: PaddedEvents;
+  #isPadded = false;
+  #prefixBytes = 0;
+  #payloadBytes = 0;
+  #seen = 0;
+  #paddingBytes = 0;
+
+  constructor(events: PaddedEvents) {
+    this.#events = events;
+  }
+
+  begin(header: FrameHeader, otherBytes: number): void {
+    this.#isPadded = hasFlag(header, flag.padded);
+    this.#prefixBytes = otherBytes + (this.#isPadded ? 1 : 0);
+    this.#payloadBytes = header.payloadBytes;
+    this.#seen = 0;
+    this.#paddingBytes = 0;
+    if (this.#prefixBytes === 0) this.#events.begin(this.carriedBytes());
+  }
+
+  /** Passes the part of `[from, to)` that is content to `carried`. */
+  take(bytes: Uint8Array, from: number, to: number): void {
+    let at = from;
+    if (this.#isPadded && this.#seen === 0) this.#paddingBytes = bytes[at] ?? 0;
+    if (this.#seen < this.#prefixBytes) {
+      const skipped = Math.min(this.#prefixBytes - this.#seen, to - at);
+      this.#seen += skipped;
+      at += skipped;
+      if (this.#seen === this.#prefixBytes) this.#events.begin(this.carriedBytes());
+    }
+    const end = Math.min(to, at + this.#prefixBytes + this.carriedBytes() - this.#seen);
+    if (end > at) this.#events.carried(bytes, at, end);
+    this.#seen += to - at;
+  }
+
+  /** Whether the whole payload has been taken. */
+  isComplete(): boolean {
+    return this.#seen === this.#payloadBytes;
+  }
+
+  isBroken(): boolean {
+    return this.#payloadBytes < this.#prefixBytes;
+  }
+
+  isOverPadded(): boolean {
+    return this.carriedBytes() < 0;
+  }
+
+  carriedBytes(): number {
+    return this.#payloadBytes - this.#prefixBytes - this.#paddingBytes;
+  }
 }
 
 const ofNoFrame = gathered(0);
 
 export function dataParser(events: InboundEvents): FrameParser {
   let wanted = ofNoFrame;
-  const payload = padded({ begin: nothing, carried: (bytes, from, to) => wanted.add(bytes, from, to) });
+  const payload = new Padded({ begin: nothing, carried: (bytes, from, to) => wanted.add(bytes, from, to) });
   return {
     begin: (header) => {
       wanted = gathered(Math.min(events.dataWanted(), header.payloadBytes));
@@ -93,7 +100,7 @@ const priorityBytes = 5;
 
 export function headersParser(events: InboundEvents, blocks: BlockReader): FrameParser {
   let started: FrameHeader | undefined;
-  const payload = padded({
+  const payload = new Padded({
     begin: (bytes) => {
       if (bytes < 0 || started === undefined || started.streamId === 0) return;
       blocks.begin({ streamId: started.streamId, endStream: hasFlag(started, flag.endStream) });
@@ -106,7 +113,7 @@ export function headersParser(events: InboundEvents, blocks: BlockReader): Frame
       started = header;
       payload.begin(header, hasFlag(header, flag.priority) ? priorityBytes : 0);
     },
-    take: payload.take,
+    take: (bytes, from, to) => payload.take(bytes, from, to),
     end: (header) => {
       const { streamId } = header;
       if (streamId === 0) return ofNoStream;

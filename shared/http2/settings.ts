@@ -24,12 +24,6 @@ export type Settings = {
   readonly forbidden?: { readonly isWindow: boolean };
 };
 
-export type SettingsReader = {
-  readonly take: (bytes: Uint8Array, from: number, to: number) => void;
-  /** Returns undefined if the payload is not a whole number of parameters. */
-  readonly end: () => Settings | undefined;
-};
-
 const parameterBytes = 6;
 export const windowBytesMax = 2 ** 31 - 1;
 
@@ -40,38 +34,43 @@ const names: Readonly<Record<number, keyof Settings>> = {
   [settingId.maxHeaderListSize]: 'headerListBytesMax',
 };
 
-export function settingsReader(): SettingsReader {
-  const values: Record<string, number> = {};
-  let isFirstWindowTooLarge = false;
-  let forbidden: Settings['forbidden'];
-  let id = 0;
-  let value = 0;
-  let length = 0;
+export class SettingsReader {
+  readonly #values: Record<string, number> = {};
+  #isFirstWindowTooLarge = false;
+  #forbidden: Settings['forbidden'];
+  #id = 0;
+  #value = 0;
+  #length = 0;
 
-  const parameter = () => {
-    if (!isAllowed(id, value)) forbidden ??= { isWindow: id === settingId.initialWindowSize };
+  take(bytes: Uint8Array, from: number, to: number): void {
+    for (let at = from; at < to; at += 1) {
+      const byte = bytes[at] ?? 0;
+      if (this.#length < 2) this.#id = this.#id * 256 + byte;
+      else this.#value = this.#value * 256 + byte;
+      this.#length += 1;
+      if (this.#length < parameterBytes) continue;
+      this.#parameter(this.#id, this.#value);
+      this.#id = 0;
+      this.#value = 0;
+      this.#length = 0;
+    }
+  }
+
+  /** Returns undefined if the payload is not a whole number of parameters. */
+  end(): Settings | undefined {
+    if (this.#length > 0) return undefined;
+    const isFirstWindowTooLarge = this.#isFirstWindowTooLarge;
+    return { ...this.#values, isFirstWindowTooLarge, ...(this.#forbidden && { forbidden: this.#forbidden }) };
+  }
+
+  #parameter(id: number, value: number): void {
+    if (!isAllowed(id, value)) this.#forbidden ??= { isWindow: id === settingId.initialWindowSize };
     const name = names[id];
     if (name === undefined) return;
-    if (id === settingId.initialWindowSize && values[name] === undefined)
-      isFirstWindowTooLarge = value > windowBytesMax;
-    values[name] = value;
-  };
-  return {
-    take: (bytes, from, to) => {
-      for (let at = from; at < to; at += 1) {
-        const byte = bytes[at] ?? 0;
-        if (length < 2) id = id * 256 + byte;
-        else value = value * 256 + byte;
-        length += 1;
-        if (length < parameterBytes) continue;
-        parameter();
-        id = 0;
-        value = 0;
-        length = 0;
-      }
-    },
-    end: () => (length === 0 ? { ...values, isFirstWindowTooLarge, ...(forbidden && { forbidden }) } : undefined),
-  };
+    if (id === settingId.initialWindowSize && this.#values[name] === undefined)
+      this.#isFirstWindowTooLarge = value > windowBytesMax;
+    this.#values[name] = value;
+  }
 }
 
 function isAllowed(id: number, value: number): boolean {

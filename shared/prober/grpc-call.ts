@@ -14,7 +14,7 @@ import {
 import { type ConnectionFault, errorCode, fault } from '../http2/frames.ts';
 import type { Block } from '../http2/header-block.ts';
 import type { Field } from '../http2/hpack-table.ts';
-import type { Data } from '../http2/inbound-events.ts';
+import type { Data, GoAway, Malformed, Reset, WindowUpdate } from '../http2/inbound-events.ts';
 import { receiveWindow } from '../http2/receive-window.ts';
 import type { Settings } from '../http2/settings.ts';
 import { afterArrivals, type Clock } from '../lib/clock.ts';
@@ -61,16 +61,20 @@ export type CallPorts = Pick<Http2Connection, 'write' | 'whenQuiet'> & {
   readonly isReady: () => boolean;
   readonly greeted: () => void;
   readonly lost: () => void;
+  /** The call has its outcome, so that nothing more needs to be sent. */
+  readonly over: () => void;
 };
 
-/** The state of a connection for one call. */
-export class CallState {
+/** The state of a connection for one call, and what the frames of the server do to it. */
+export class CallState implements ConnectionEvents {
   readonly #clock: Clock;
   readonly #ports: CallPorts;
   readonly #request: Sending;
   readonly #connectionWindow = receiveWindow(windowBytes);
   #running: Running | undefined;
   #isGrantComing = false;
+  /** Begins the call once all that arrived with the SETTINGS is read. */
+  #beginLater: (() => void) | undefined;
   /** No further call may begin. */
   #isOver = false;
   #goneAwayId: number | undefined;
@@ -81,11 +85,12 @@ export class CallState {
     this.#request = sending(ports.write);
   }
 
-  /** Sends the request. Never rejects. */
-  check(call: Call): Promise<CallOutcome> {
-    // A server may send SETTINGS and GOAWAY together.
-    if (this.#isOver) return Promise.resolve({ result: lostStatus('EOF'), unprocessed: true });
-    return new Promise((resolve) => this.#begin(call, resolve));
+  /** Sends the request, when all that arrived with the SETTINGS is read or, if `isEager`, now. Never rejects. */
+  check(call: Call, isEager: boolean): Promise<CallOutcome> {
+    return new Promise((resolve) => {
+      if (isEager) this.#begin(call, resolve);
+      else this.#beginLater = () => this.#begin(call, resolve);
+    });
   }
 
   /** Takes a field of the header block that is arriving. */
@@ -93,26 +98,18 @@ export class CallState {
     this.#running?.stream.field(field);
   }
 
-  events(): ConnectionEvents {
-    return {
-      settings: (settings) => this.#settings(settings),
-      settingsAck: () => void this.#ports.greeted(),
-      headers: (block) => this.#tooEarly() ?? this.#headers(block),
-      data: (data) => this.#tooEarly() ?? this.#data(data),
-      reset: ({ streamId: of, code }) => this.#tooEarly() ?? this.#reset(of, code),
-      goAway: ({ lastStreamId }) => this.#tooEarly() ?? this.#goAway(lastStreamId),
-      windowUpdate: ({ streamId: of, increment }) => this.#tooEarly() ?? void this.#request.widen(of, increment),
-      pushPromise: () => this.#tooEarly(),
-      other: () => this.#tooEarly(),
-      pinged: () => this.#tooEarly(),
-      malformed: ({ streamId: of, message }) => this.#tooEarly() ?? this.#malformed(of, message),
-      // Data is parsed at once and not kept.
-      dataWanted: () => frameBytesMax,
-      lost: (why) => this.#lost(why),
-    };
+  taken(): void {
+    const begin = this.#beginLater;
+    this.#beginLater = undefined;
+    begin?.();
   }
 
   #begin(call: Call, resolve: Running['resolve']): void {
+    // A server may send SETTINGS and GOAWAY together.
+    if (this.#isOver) {
+      resolve({ result: lostStatus('EOF'), unprocessed: true });
+      return;
+    }
     const startMs = this.#clock.monotonicMs();
     const remainingMs = Math.max(0, call.deadlineMs - startMs);
     const cancelTimer = this.#clock.setTimer(remainingMs, () =>
@@ -133,6 +130,7 @@ export class CallState {
     if (result === undefined || running === undefined) return;
     this.#running = undefined;
     running.cancelTimer();
+    this.#ports.over();
     const { firstByteMs, resolve } = running;
     resolve({ result, unprocessed, ...(firstByteMs !== undefined && { firstByteMs }) });
   }
@@ -146,25 +144,56 @@ export class CallState {
     return this.#ports.isReady() ? undefined : beforeSettings;
   }
 
-  #settings(settings: Settings): undefined {
+  settings(settings: Settings): undefined {
     this.#ports.write(settingsAck);
     this.#request.settings(settings);
     this.#ports.greeted();
   }
 
-  #headers(block: Block): undefined {
-    const call = this.#callOf(block.streamId);
-    if (call === undefined) return;
-    call.firstByteMs ??= this.#clock.monotonicMs() - call.startMs;
-    this.#settle(call.stream.headers(block));
+  settingsAck(): undefined {
+    this.#ports.greeted();
   }
 
-  #data(data: Data): undefined {
+  headers(block: Block): ConnectionFault | undefined {
+    if (!this.#ports.isReady()) return beforeSettings;
+    const call = this.#callOf(block.streamId);
+    if (call === undefined) return undefined;
+    call.firstByteMs ??= this.#clock.monotonicMs() - call.startMs;
+    this.#settle(call.stream.headers(block));
+    return undefined;
+  }
+
+  data(data: Data): ConnectionFault | undefined {
+    if (!this.#ports.isReady()) return beforeSettings;
     const call = this.#callOf(data.streamId);
     if (call) this.#settle(call.stream.data(data));
     this.#connectionWindow.arrived(data.payloadBytes);
     this.#grant(0, this.#connectionWindow.read(data.payloadBytes));
     if (call && this.#running === call && call.stream.isGrantDue()) this.#grantSoon(call);
+    return undefined;
+  }
+
+  /** Data is parsed at once and not kept. */
+  dataWanted(): number {
+    return frameBytesMax;
+  }
+
+  windowUpdate({ streamId: of, increment }: WindowUpdate): ConnectionFault | undefined {
+    if (!this.#ports.isReady()) return beforeSettings;
+    this.#request.widen(of, increment);
+    return undefined;
+  }
+
+  pushPromise(): ConnectionFault | undefined {
+    return this.#tooEarly();
+  }
+
+  other(): ConnectionFault | undefined {
+    return this.#tooEarly();
+  }
+
+  pinged(): ConnectionFault | undefined {
+    return this.#tooEarly();
   }
 
   /** Waits until nothing more arrives, because a grant must not cover what the server has sent before it. */
@@ -181,20 +210,21 @@ export class CallState {
     if (bytes > 0) this.#ports.write(windowUpdate(of, bytes));
   }
 
-  #reset(of: number, code: number): undefined {
-    this.#fail(of, resetStatus(code), code === errorCode.refusedStream);
+  reset({ streamId: of, code }: Reset): ConnectionFault | undefined {
+    return this.#tooEarly() ?? this.#fail(of, resetStatus(code), code === errorCode.refusedStream);
   }
 
-  #malformed(of: number, message: string): undefined {
-    this.#fail(of, rpcStatus(rpcCode.internal, message));
+  malformed({ streamId: of, message }: Malformed): ConnectionFault | undefined {
+    return this.#tooEarly() ?? this.#fail(of, rpcStatus(rpcCode.internal, message));
   }
 
-  #fail(of: number, status: RpcStatus, unprocessed = false): void {
+  #fail(of: number, status: RpcStatus, unprocessed = false): undefined {
     const call = this.#callOf(of);
     if (call) this.#settle(call.stream.fail(status), unprocessed);
   }
 
-  #goAway(lastStreamId: number): ConnectionFault | undefined {
+  goAway({ lastStreamId }: GoAway): ConnectionFault | undefined {
+    if (!this.#ports.isReady()) return beforeSettings;
     if (lastStreamId > 0 && lastStreamId % 2 === 0)
       return fault(errorCode.protocol, 'GOAWAY with an even stream number');
     if (this.#goneAwayId !== undefined && lastStreamId > this.#goneAwayId)
@@ -207,10 +237,11 @@ export class CallState {
     return undefined;
   }
 
-  #lost(why: Lost): void {
+  lost(why: Lost): void {
     this.#isOver = true;
     const running = this.#running;
     if (running) this.#settle(running.stream.fail(lostStatus(lostText(why, 'EOF'))));
+    this.taken();
     this.#ports.lost();
   }
 }

@@ -51,14 +51,14 @@ export function openSession(
       isReady: () => isSettled,
       greeted: () => {
         if (isSettled) return;
-        const outcome = isEager ? state.check(call) : Promise.resolve().then(() => state.check(call));
-        settle({ outcome, close: connection.close });
+        settle({ outcome: state.check(call, isEager), close: connection.close });
       },
       lost: () => {
         if (!isSettled) settle();
       },
+      over: () => connection.drop(),
     });
-    const connection: Http2Connection = connectHttp2(socket, state.events(), {
+    const connection: Http2Connection = connectHttp2(socket, state, {
       frameBytesMax,
       listBytesMax: headerListBytesMax,
       isWanted: isGrpcField,

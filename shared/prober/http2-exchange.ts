@@ -15,7 +15,7 @@ import {
 } from '../http2/connection.ts';
 import { type ConnectionFault, errorCode, errorName, fault } from '../http2/frames.ts';
 import type { Block } from '../http2/header-block.ts';
-import type { Data } from '../http2/inbound-events.ts';
+import type { Data, GoAway, Malformed, Reset, WindowUpdate } from '../http2/inbound-events.ts';
 import { type Settings, settingId } from '../http2/settings.ts';
 import type { Exchange, Exchanged } from './http-exchange.ts';
 import { sentHost } from './http1-request.ts';
@@ -56,7 +56,7 @@ export const exchangeHttp2: Exchange = (socket, request, options) => {
       settle,
       soon: (act) => void options.clock.setTimer(0, () => connection.whenTaken(act)),
     });
-    const connection: Http2Connection = connectHttp2(socket, frames.events(), {
+    const connection: Http2Connection = connectHttp2(socket, frames, {
       frameBytesMax,
       listBytesMax: headerListBytesMax,
       isWanted: (name) => name === 'location' || name === 'content-length',
@@ -82,7 +82,7 @@ type FramePorts = {
  * What the server's frames mean for the connection and the stream. A method returns the fault that ends the connection,
  * if any.
  */
-class ServerFrames {
+class ServerFrames implements ConnectionEvents {
   readonly #stream: ResponseStream;
   readonly #ports: FramePorts;
   readonly #flow: FlowControl;
@@ -99,31 +99,7 @@ class ServerFrames {
     this.#flow = new FlowControl(ports.write);
   }
 
-  events(): ConnectionEvents {
-    return {
-      settings: (settings) => this.#settings(settings),
-      settingsAck: () => this.#settingsAck(),
-      headers: (block) => this.#tooEarly() ?? this.#headers(block),
-      data: (data) => this.#tooEarly() ?? this.#data(data),
-      reset: ({ streamId: of, code }) => this.#tooEarly() ?? this.#reset(of, code),
-      goAway: ({ lastStreamId, code }) => this.#tooEarly() ?? this.#goAway(lastStreamId, code),
-      windowUpdate: ({ streamId: of, increment }) => this.#tooEarly() ?? this.#windowUpdate(of, increment),
-      pushPromise: () => refusedPush,
-      other: () => this.#tooEarly(),
-      pinged: () => this.#tooEarly(),
-      // Go does not check here whether SETTINGS came first.
-      malformed: ({ streamId: of, message }) => this.#malformed(of, message),
-      dataWanted: () => this.#stream.dataWanted(),
-      lost: (why) => this.#lost(why),
-    };
-  }
-
-  /** The first frame must be SETTINGS. */
-  #tooEarly(): ConnectionFault | undefined {
-    return this.#isGreeted ? undefined : beforeSettings;
-  }
-
-  #settings({ forbidden, initialWindowBytes }: Settings): ConnectionFault | undefined {
+  settings({ forbidden, initialWindowBytes }: Settings): ConnectionFault | undefined {
     this.#isGreeted = true;
     if (forbidden)
       return fault(forbidden.isWindow ? errorCode.flowControl : errorCode.protocol, 'a setting out of range');
@@ -132,14 +108,15 @@ class ServerFrames {
     return undefined;
   }
 
-  #settingsAck(): ConnectionFault | undefined {
+  settingsAck(): ConnectionFault | undefined {
     this.#isGreeted = true;
     if (this.#isAcknowledged) return fault(errorCode.protocol, 'SETTINGS acknowledged twice');
     this.#isAcknowledged = true;
     return undefined;
   }
 
-  #headers(block: Block): ConnectionFault | undefined {
+  headers(block: Block): ConnectionFault | undefined {
+    if (!this.#isGreeted) return beforeSettings;
     if (block.streamId !== streamId) return undefined;
     const next = this.#stream.headers(block);
     if (next !== undefined && 'code' in next) return next;
@@ -148,7 +125,8 @@ class ServerFrames {
     return undefined;
   }
 
-  #data(data: Data): ConnectionFault | undefined {
+  data(data: Data): ConnectionFault | undefined {
+    if (!this.#isGreeted) return beforeSettings;
     if (data.streamId !== streamId) return this.#dataOfOtherStream(data);
     if (!this.#stream.takesData()) return this.#broken('protocol error: received DATA before a HEADERS frame');
     if (!this.#flow.arrived(data.payloadBytes)) return overflow;
@@ -163,23 +141,28 @@ class ServerFrames {
     return undefined;
   }
 
-  #windowUpdate(of: number, increment: number): ConnectionFault | undefined {
+  windowUpdate({ streamId: of, increment }: WindowUpdate): ConnectionFault | undefined {
+    if (!this.#isGreeted) return beforeSettings;
     if (of === 0) return this.#flow.widenConnection(increment) ? undefined : overflow;
     if (of !== streamId || this.#flow.widenStream(increment)) return undefined;
     return this.#broken('FLOW_CONTROL_ERROR');
   }
 
-  #goAway(lastStreamId: number, code: number): undefined {
+  goAway({ lastStreamId, code }: GoAway): ConnectionFault | undefined {
+    if (!this.#isGreeted) return beforeSettings;
     const why = `http2: Transport received GOAWAY from server ErrCode:${errorName(code)}`;
     if (lastStreamId < streamId) this.#giveUp(why, code === errorCode.noError);
+    return undefined;
   }
 
-  #reset(of: number, code: number): undefined {
-    if (of !== streamId) return;
+  reset({ streamId: of, code }: Reset): ConnectionFault | undefined {
+    if (!this.#isGreeted) return beforeSettings;
+    if (of !== streamId) return undefined;
     const why = `stream error: stream ID ${of}; ${errorName(code)}; received from peer`;
     if (this.#stream.takesData()) this.#broken(why);
     else this.#giveUp(why, code === errorCode.refusedStream || code === errorCode.protocol);
     this.#isReset = true;
+    return undefined;
   }
 
   /**
@@ -192,11 +175,28 @@ class ServerFrames {
     this.#ports.soon(() => this.#ports.settle(this.#stream.broken(why, { isRetried })));
   }
 
-  #malformed(of: number, message: string): undefined {
+  /** Go does not check here whether SETTINGS came first. */
+  malformed({ streamId: of, message }: Malformed): undefined {
     if (of === streamId) this.#broken(`stream error: stream ID ${of}; ${message}`);
   }
 
-  #lost(why: Lost): void {
+  pushPromise(): ConnectionFault {
+    return refusedPush;
+  }
+
+  other(): ConnectionFault | undefined {
+    return this.#isGreeted ? undefined : beforeSettings;
+  }
+
+  pinged(): ConnectionFault | undefined {
+    return this.other();
+  }
+
+  dataWanted(): number {
+    return this.#stream.dataWanted();
+  }
+
+  lost(why: Lost): void {
     const failureClass = why.kind === 'socket' ? 'CONNECT_RESET' : 'HTTP_PROTOCOL';
     this.#ports.settle(this.#stream.broken(lostText(why, unexpectedEnd), { failureClass }));
   }
