@@ -27,7 +27,7 @@ export const beforeSettings = fault(errorCode.protocol, 'a frame before SETTINGS
 export type ConnectionEvents = InboundEvents & {
   /** A PING arrived. It is answered unless this function returns a fault. */
   readonly pinged: () => ConnectionFault | undefined;
-  /** What arrived together has been read and did not end the connection. What is written now leaves with the replies. */
+  /** What arrived together has been read, the connection still open. What is written now leaves with the replies. */
   readonly taken?: () => void;
   /** Called at most once, no later than the close of the socket, and never after `close`. */
   readonly lost: (why: Lost) => void;
