@@ -29,7 +29,7 @@ export type ConnectionEvents = InboundEvents & {
   readonly pinged: () => ConnectionFault | undefined;
   /** What arrived together has been read, the connection still open. What is written now leaves with the replies. */
   readonly taken?: () => void;
-  /** Called at most once, no later than the close of the socket, and never after `close`. */
+  /** Called at most once, no later than the close of the socket, never after `close` or `drop`. */
   readonly lost: (why: Lost) => void;
 };
 
@@ -95,7 +95,7 @@ export function connectHttp2(socket: Socket, events: ConnectionEvents, options: 
       unsent = [];
       const fault = read(bytes);
       if (fault) return lose({ kind: 'fault', fault });
-      events.taken?.();
+      if (isOpen) events.taken?.();
       flush();
     },
     ended: () => lose({ kind: 'ended' }),

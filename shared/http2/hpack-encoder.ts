@@ -17,7 +17,7 @@ export function encodeHeaders(fields: readonly SentField[], peerTableBytes = tab
   return Buffer.from(block, 'latin1');
 }
 
-/** One character a byte, as all that follows: joined strings cost less than many small buffers. */
+/** Bytes as a string, one character each, as below: to join strings costs less than to join many small buffers. */
 function encodeField(name: string, value: string): string {
   const known = staticIndex(name, value);
   if (known === undefined) return `\0${string(name)}${string(value)}`;

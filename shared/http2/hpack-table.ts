@@ -99,7 +99,7 @@ const staticFields: readonly Field[] = staticPairs.map(([name, value]) => knownF
 /** An index of the static table. `isWhole`: its value is the wanted one, too. */
 type StaticIndex = { readonly index: number; readonly isWhole: boolean };
 
-/** By name: the first index of the name, and by value the index of the whole field. */
+/** For each name the first index that has it, and for each value of that name the index of the whole field. */
 const staticIndices = new Map<string, { readonly named: StaticIndex; readonly whole: Map<string, StaticIndex> }>();
 for (const [at, [name, value]] of staticPairs.entries()) {
   const index = at + 1;

@@ -1,5 +1,5 @@
 /**
- * The decoded frames of a server but PING, which the connection answers, as events for the reader of a connection.
+ * The decoded frames of a server, except PING, which the connection answers, as events for the reader of a connection.
  */
 import type { ConnectionFault } from './frames.ts';
 import type { Block } from './header-block.ts';

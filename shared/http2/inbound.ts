@@ -48,7 +48,7 @@ export function inbound(listeners: Listeners, options: InboundOptions): FrameTak
   };
 }
 
-/** A connection receives few types of frames, so the parser of each is made for its first. */
+/** A connection receives few types of frames, so a parser is made when the first frame of its type comes. */
 function lazyParsers(listeners: Listeners, options: InboundOptions): (type: number) => FrameParser {
   const parsers: (FrameParser | undefined)[] = [];
   let blocks: BlockReader | undefined;

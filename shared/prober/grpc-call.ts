@@ -85,7 +85,7 @@ export class CallState implements ConnectionEvents {
     this.#request = sending(ports.write);
   }
 
-  /** Sends the request, when all that arrived with the SETTINGS is read or, if `isEager`, now. Never rejects. */
+  /** Begins the call: once all that arrived with the SETTINGS is read or, if `isEager`, now. Never rejects. */
   check(call: Call, isEager: boolean): Promise<CallOutcome> {
     return new Promise((resolve) => {
       if (isEager) this.#begin(call, resolve);

@@ -25,7 +25,7 @@ export type SessionOptions = {
   /** The deadline for SETTINGS, on the clock's monotonic time. */
   readonly untilMs: number;
   readonly call: Call;
-  /** Sends the request before the bytes that arrived together with the SETTINGS are read; otherwise after them. */
+  /** Begins the call before the bytes that arrived together with the SETTINGS are read; otherwise after them. */
   readonly isEager: boolean;
 };
 
@@ -56,7 +56,8 @@ export function openSession(
       lost: () => {
         if (!isSettled) settle();
       },
-      over: () => connection.drop(),
+      // An eager request leaves in any case, as grpc-go's does.
+      over: () => (isEager ? connection.close() : connection.drop()),
     });
     const connection: Http2Connection = connectHttp2(socket, state, {
       frameBytesMax,

@@ -12,7 +12,7 @@ import type { ProductOptions } from '../local/product.ts';
 
 const here = import.meta.dirname;
 const root = join(here, '../..');
-/** Where the programs are that it has built, and that it is in the network of its own. */
+/** The folder of the programs that were built. Set only in the network of its own. */
 const programsFolder = 'PROBELET_BENCH_PROGRAMS';
 
 export const isInNetwork = (): boolean => process.env[programsFolder] !== undefined;
