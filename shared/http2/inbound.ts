@@ -58,9 +58,8 @@ function lazyParsers(listeners: Listeners, options: InboundOptions): (type: numb
   };
   return (type) => {
     const known = Math.min(type, otherType);
-    const parser = parsers[known] ?? newParser(known, listeners, blocksRead);
-    parsers[known] = parser;
-    return parser;
+    parsers[known] ??= newParser(known, listeners, blocksRead);
+    return parsers[known];
   };
 }
 

@@ -140,10 +140,6 @@ export class CallState implements ConnectionEvents {
     return of === streamId && this.#request.isBegun() ? this.#running : undefined;
   }
 
-  #tooEarly(): ConnectionFault | undefined {
-    return this.#ports.isReady() ? undefined : beforeSettings;
-  }
-
   settings(settings: Settings): undefined {
     this.#ports.write(settingsAck);
     this.#request.settings(settings);
@@ -184,16 +180,16 @@ export class CallState implements ConnectionEvents {
     return undefined;
   }
 
-  pushPromise(): ConnectionFault | undefined {
-    return this.#tooEarly();
+  other(): ConnectionFault | undefined {
+    return this.#ports.isReady() ? undefined : beforeSettings;
   }
 
-  other(): ConnectionFault | undefined {
-    return this.#tooEarly();
+  pushPromise(): ConnectionFault | undefined {
+    return this.other();
   }
 
   pinged(): ConnectionFault | undefined {
-    return this.#tooEarly();
+    return this.other();
   }
 
   /** Waits until nothing more arrives, because a grant must not cover what the server has sent before it. */
@@ -211,11 +207,11 @@ export class CallState implements ConnectionEvents {
   }
 
   reset({ streamId: of, code }: Reset): ConnectionFault | undefined {
-    return this.#tooEarly() ?? this.#fail(of, resetStatus(code), code === errorCode.refusedStream);
+    return this.other() ?? this.#fail(of, resetStatus(code), code === errorCode.refusedStream);
   }
 
   malformed({ streamId: of, message }: Malformed): ConnectionFault | undefined {
-    return this.#tooEarly() ?? this.#fail(of, rpcStatus(rpcCode.internal, message));
+    return this.other() ?? this.#fail(of, rpcStatus(rpcCode.internal, message));
   }
 
   #fail(of: number, status: RpcStatus, unprocessed = false): undefined {

@@ -37,7 +37,7 @@ const tryMsMax = 20_000;
 const backoffBaseMs = 1000;
 const backoffFactor = 1.6;
 
-/** At least a second passes between two tries, so the deadline bounds their number. The caller closes the session. */
+/** At least a second passes between two tries, so the deadline bounds their number. */
 export async function connectUntil(
   endpoint: Endpoint,
   deadlineMs: number,

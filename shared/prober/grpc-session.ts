@@ -14,10 +14,8 @@ const headerListBytesMax = 16 * 1024 * 1024;
 const greeting = clientGreeting({ settings: [[settingId.enablePush, 0]], windowBytes: 0 });
 
 export type Session = {
-  /** The outcome of the call. Never rejects. */
+  /** The outcome of the call, with which the connection is closed. Never rejects. */
   readonly outcome: Promise<CallOutcome>;
-  /** Idempotent. The caller of `openSession` has to call it. */
-  readonly close: () => void;
 };
 
 export type SessionOptions = {
@@ -51,7 +49,7 @@ export function openSession(
       isReady: () => isSettled,
       greeted: () => {
         if (isSettled) return;
-        settle({ outcome: state.check(call, isEager), close: connection.close });
+        settle({ outcome: state.check(call, isEager) });
       },
       lost: () => {
         if (!isSettled) settle();

@@ -55,7 +55,7 @@ async function ask(request: GrpcRequest, deadlineMs: number, options: Asking): P
   const connecting = { ...options, call, isEager: false };
   const connected = await connectUntil(request, deadlineMs, connecting);
   if (connected.kind !== 'connected') return connected;
-  const outcome = await outcomeOf(connected);
+  const outcome = await connected.session.outcome;
   const answered: Asked = { kind: 'answered', connected, outcome };
   if (!outcome.unprocessed) return answered;
   // grpc-go silently asks once more when the server says that it did not begin, but it does not wait for a connection
@@ -65,13 +65,7 @@ async function ask(request: GrpcRequest, deadlineMs: number, options: Asking): P
   // What this machine lacks says nothing about the server.
   if (again.kind === 'internal') return again;
   if (again.kind !== 'connected') return answered;
-  return { kind: 'answered', connected: again, outcome: await outcomeOf(again) };
-}
-
-async function outcomeOf({ session }: Connected): Promise<CallOutcome> {
-  const outcome = await session.outcome;
-  session.close();
-  return outcome;
+  return { kind: 'answered', connected: again, outcome: await again.session.outcome };
 }
 
 /** kubelet has one text for every reason; the class keeps the last one apart. */

@@ -5,35 +5,26 @@ import { test } from 'node:test';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
 import type { Dial } from '../../shared/net/net.ts';
 import { grpcProber } from '../../shared/prober/grpc.ts';
-import { answer, frame, frameType, settingsFrame, stream, trailers } from '../fuzz-peers/http2-frames.ts';
+import { answer, frame, frameReader, frameType, settingsFrame, stream, trailers } from '../fuzz-peers/http2-frames.ts';
 import { loopbackDial } from '../support/loopback-dial.ts';
 import { listenWith, portOf } from '../support/tcp-server.ts';
 
 const host = '127.0.0.1';
-const prefaceBytes = 24;
-const frameHeaderBytes = 9;
 /** The preface and the client's SETTINGS are shorter, the request is longer. */
 const greetingBytesMax = 100;
 
-/** The types of the frames, which must be whole. */
-function typesOf(bytes: Buffer): readonly number[] {
-  const types: number[] = [];
-  for (let at = 0; at < bytes.length; at += frameHeaderBytes + bytes.readUIntBE(at, 3)) types.push(bytes[at + 3] ?? -1);
-  return types;
-}
-
 /** The prober's dial, and the types of the frames in each write to its sockets. */
-function watched(): { readonly dial: Dial; readonly writes: (readonly number[])[] } {
-  const writes: (readonly number[])[] = [];
+function watched(): { readonly dial: Dial; readonly writes: number[][] } {
+  const writes: number[][] = [];
   const dial: Dial = async (request) => {
     const dialed = await loopbackDial(request);
     if (dialed.kind !== 'connected') return dialed;
     const { socket } = dialed;
     const write = socket.write.bind(socket);
-    let skipped = prefaceBytes;
+    const read = frameReader(({ type }) => writes.at(-1)?.push(type));
     socket.write = (bytes: Uint8Array | string) => {
-      writes.push(typesOf(Buffer.from(bytes).subarray(skipped)));
-      skipped = 0;
+      writes.push([]);
+      read(Buffer.from(bytes));
       return write(bytes);
     };
     return dialed;

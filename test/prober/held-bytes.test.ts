@@ -57,7 +57,6 @@ const grpc: Client = async (socket) => {
   const call = { authority: host, service: '', userAgent: '', deadlineMs: untilMs };
   const session = await openSession(socket, { clock, untilMs, call, isEager: true });
   await session?.outcome;
-  session?.close();
 };
 
 type Kind = {
