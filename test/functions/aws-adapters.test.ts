@@ -6,10 +6,11 @@ import { lambdaRunner } from '../../shared/exec/lambda.ts';
 import { ssmRunner } from '../../shared/exec/ssm.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { awsSecrets } from '../../shared/secrets/aws.ts';
-import { type Ministack, ministackSqs, requireMinistack, startMinistack } from '../support/ministack.ts';
+import { type Ministack, ministackSqs, startMinistack } from '../support/ministack.ts';
+import { pythonPrograms } from '../support/python-programs.ts';
 import { createExecFunction } from './exec-function.ts';
 
-requireMinistack();
+pythonPrograms();
 
 const clock = systemClock;
 const soonMs = 30_000;

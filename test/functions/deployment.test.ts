@@ -7,14 +7,14 @@ import { systemRandom } from '../../shared/lib/random.ts';
 import { sqsQueue } from '../../shared/queue/sqs.ts';
 import { decodeLayout } from '../../shared/store/items.ts';
 import { layoutKey, runKey } from '../../shared/store/keys.ts';
-import { requireMinistack } from '../support/ministack.ts';
 import { noSecrets } from '../support/no-secrets.ts';
+import { pythonPrograms } from '../support/python-programs.ts';
 import { testsIn } from '../support/tests-in.ts';
 import { type Deployment, deployed, secretName } from './deployment.ts';
 import { httpEvent } from './http-events.ts';
 import { context } from './invocation.ts';
 
-requireMinistack();
+pythonPrograms();
 
 const handlerOf = {
   api: () => import('../../functions/api/handler.ts'),

@@ -9,13 +9,13 @@ import { awsCall, awsJson } from '../../shared/aws/aws-call.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { layoutKey, probeKey, runKey, targetAddress } from '../../shared/store/keys.ts';
 import type { Fault, ProxiedCall } from '../support/fault-proxy.ts';
-import { requireMinistack } from '../support/ministack.ts';
+import { pythonPrograms } from '../support/python-programs.ts';
 import { type Deployment, deployed, secretName } from './deployment.ts';
 import type { FunctionThreads } from './function-threads.ts';
 import { httpEvent } from './http-events.ts';
 import { guarded, guardedFunctions, isOf, type Rights, synthesizedRights } from './rights-world.ts';
 
-requireMinistack();
+pythonPrograms();
 
 /** What Lambda and the services around it do in the name of a role; the code does not. */
 const bySid: { readonly [sid: string]: readonly string[] } = {

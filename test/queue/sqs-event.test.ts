@@ -7,10 +7,11 @@ import { decodeShardMessage } from '../../shared/queue/shard-message.ts';
 import { sqsQueue } from '../../shared/queue/sqs.ts';
 import { decodeSqsEvent, type SqsEventBatch } from '../../shared/queue/sqs-event.ts';
 import { column } from '../support/columns.ts';
-import { createQueue, type Ministack, ministackSqs, requireMinistack, startMinistack } from '../support/ministack.ts';
+import { createQueue, type Ministack, ministackSqs, startMinistack } from '../support/ministack.ts';
+import { pythonPrograms } from '../support/python-programs.ts';
 import { shardMessage } from '../support/shard-messages.ts';
 
-requireMinistack();
+pythonPrograms();
 
 let ministack: Ministack;
 let client: ReturnType<typeof ministackSqs>;

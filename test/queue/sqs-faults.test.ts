@@ -7,11 +7,12 @@ import { type SqsQueue, sqsQueue } from '../../shared/queue/sqs.ts';
 import { beatIntervalMs, visibilityMs as leaseMs } from '../../shared/run/beat.ts';
 import { badGateway } from '../support/dynamodb-answers.ts';
 import { type Fault, type FaultProxy, faultAt, passAll, startFaultProxy } from '../support/fault-proxy.ts';
-import { createQueue, type Ministack, ministackSqs, requireMinistack, startMinistack } from '../support/ministack.ts';
+import { createQueue, type Ministack, ministackSqs, startMinistack } from '../support/ministack.ts';
+import { pythonPrograms } from '../support/python-programs.ts';
 import { shardMessage } from '../support/shard-messages.ts';
 import { sqsAnswers } from '../support/sqs-answers.ts';
 
-requireMinistack();
+pythonPrograms();
 
 let ministack: Ministack;
 let proxy: FaultProxy;

@@ -3,9 +3,10 @@ import { sleep, systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { sqsQueue } from '../../shared/queue/sqs.ts';
 import { contractVisibilityMs, queueContract } from '../contract/queue.ts';
-import { createQueue, type Ministack, ministackSqs, requireMinistack, startMinistack } from '../support/ministack.ts';
+import { createQueue, type Ministack, ministackSqs, startMinistack } from '../support/ministack.ts';
+import { pythonPrograms } from '../support/python-programs.ts';
 
-requireMinistack();
+pythonPrograms();
 
 let ministack: Ministack;
 let client: ReturnType<typeof ministackSqs>;

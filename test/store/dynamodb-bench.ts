@@ -6,14 +6,9 @@ import { after, before } from 'node:test';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { dynamodbStore } from '../../shared/store/dynamodb.ts';
 import type { Store } from '../../shared/store/store.ts';
-import {
-  createTable,
-  type DynamodbLocal,
-  localClient,
-  requireJava,
-  startDynamodbLocal,
-} from '../support/dynamodb-local.ts';
+import { createTable, type DynamodbLocal, localClient, startDynamodbLocal } from '../support/dynamodb-local.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { pythonPrograms } from '../support/python-programs.ts';
 
 /** Longer than any call takes that is not delayed on purpose. */
 export const requestTimeoutMs = 20_000;
@@ -26,7 +21,7 @@ export type Bench = { readonly proxy: FaultProxy; readonly store: Store; readonl
 export type BenchOptions = { readonly tableName: string; readonly clock: Clock; readonly timeoutMs?: number };
 
 export function dynamodbForTests(setUp: (local: DynamodbLocal) => Promise<void> = async () => {}) {
-  requireJava();
+  pythonPrograms();
   let started: DynamodbLocal | undefined;
   const local = (): DynamodbLocal => {
     if (!started) throw new Error('DynamoDB Local runs only within tests');

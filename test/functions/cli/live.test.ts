@@ -1,5 +1,6 @@
 /** The command line against the whole product, which probes in real time. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -27,9 +28,11 @@ async function live(t: TestContext) {
   return { runtime, run, url };
 }
 
+const root = join(import.meta.dirname, '../../..');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+
 /** The commands of the README about a port where nothing listens, with its manifest in a file. */
 function readmeCommands(file: string, port: number): readonly (readonly string[])[] {
-  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
   const [, block = ''] = /```sh\n(alias probelet=[\s\S]*?)```/.exec(readme) ?? [];
   const [, manifest = ''] = /<<'EOF'\n([\s\S]*?)EOF\n/.exec(block) ?? [];
   writeFileSync(file, manifest.replace('5432', String(port)));
@@ -50,6 +53,26 @@ test('the README shows what its commands print', async (t) => {
     (await run(...events)).out,
     /Warning {3}Unhealthy {12}target\/db {3}Readiness probe failed: dial tcp 127\.0\.0\.1:\d+: connect: connection refused\n/,
   );
+});
+
+test('the command of the README runs in every folder, on the Node of the clone', (t) => {
+  const [, alias = ''] = /^(alias probelet=.*)$/m.exec(readme) ?? [];
+  const folder = temporaryFolder(t);
+  writeFileSync(
+    join(folder, 'db.yaml'),
+    'metadata: { name: db }\nspec: { host: a, livenessProbe: { tcpSocket: { port: 1 } } }\n',
+  );
+  // As a terminal reads it: an alias counts from the next line on. The Node of the PATH is too old for the sources.
+  writeFileSync(join(folder, 'node'), '#!/bin/sh\nexit 99\n', { mode: 0o755 });
+  const script = `shopt -s expand_aliases\n${alias}\ncd "${folder}"\nprobelet convert -f db.yaml\nprobelet --version\n`;
+  const { stdout, stderr, status } = spawnSync('bash', ['--norc', '-c', script], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: `${folder}:/usr/bin:/bin` },
+  });
+  assert.deepEqual([status, stderr], [0, '']);
+  assert.match(stdout, /^ {2}host: a$[\s\S]*\n\d+\.\d+\.\d+\n$/m);
 });
 
 test('a target that is down is seen by wait, get, probe and events', async (t) => {

