@@ -22,9 +22,9 @@ const fleetDefault: Fleet = [{ targets: 100, periodSeconds: 10 }];
 
 /**
  * Adds an info with the estimate, and a warning if it exceeds the budget or the fleet exceeds the capacity of the
- * shards.
+ * shards. Returns the estimate too: the CDK's command prints infos only in an app without any warning.
  */
-export function warnOfCost(annotations: Annotations, { budget, fleet, ...input }: Input): void {
+export function warnOfCost(annotations: Annotations, { budget, fleet, ...input }: Input): string {
   const { detailedMetrics = false, dashboard = false } = input;
   if (!fleet && (input.reservedConcurrency ?? input.maxConcurrency) !== undefined)
     annotations.addInfo('fleet: is not given, so the limits of concurrency were held against one shard');
@@ -34,11 +34,12 @@ export function warnOfCost(annotations: Annotations, { budget, fleet, ...input }
     metrics: metricCount(detailedMetrics),
     dashboard,
   });
-  annotations.addInfo(describeEstimate(estimate, fleet, input));
-  const dollars = Math.ceil(estimate.usd);
+  const described = describeEstimate(estimate, fleet, input);
+  annotations.addInfo(described);
   if (budget !== undefined && estimate.usd > budget)
-    annotations.addWarningV2('probelet:budget', `budget: about $${dollars} a month is above the budget of $${budget}`);
+    annotations.addWarningV2('probelet:budget', `budget: is $${budget}, less than the estimate. ${described}`);
   if (estimate.layout.load > 1) annotations.addWarningV2('probelet:capacity', tooHeavy(estimate, input));
+  return described;
 }
 
 function tooHeavy({ layout }: CostEstimate, held: Held): string {

@@ -13,9 +13,7 @@ export class ProbeletStack extends Stack {
       ...stackProps,
     });
     this.probelet = new Probelet(this, 'Probelet', props);
-    const { apiUrl, bus, table } = this.probelet;
-    new CfnOutput(this, 'ApiUrl', { value: apiUrl, description: 'Where targets are registered' });
-    new CfnOutput(this, 'BusName', { value: bus.eventBusName, description: 'Bus on which changes are published' });
-    new CfnOutput(this, 'TableName', { value: table.tableName, description: 'What is kept' });
+    // Without the path of the construct, for scripts that read them.
+    for (const each of this.probelet.node.children) if (each instanceof CfnOutput) each.overrideLogicalId(each.node.id);
   }
 }

@@ -1,5 +1,5 @@
 /** probelet as a construct. All settings are props; nothing is read from context or environment. */
-import { Annotations, Names, Stack } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, Names, Stack } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { FargateService } from 'aws-cdk-lib/aws-ecs';
@@ -9,7 +9,8 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { FunctionName } from '../functions/bundling.ts';
 import { emulatorStage } from '../functions/lambda/environment.ts';
-import { type DetailType, eventSource } from '../shared/bus/events.ts';
+import { type DetailType, eventSchemas, eventSource } from '../shared/bus/events.ts';
+import { nearest } from '../shared/lib/nearest.ts';
 import { Alarms } from './alarms.ts';
 import { Alert, type AlertProps } from './alert.ts';
 import { dashboard } from './dashboard.ts';
@@ -84,26 +85,50 @@ export class Probelet extends Construct {
     const { alarms } = new Alarms(this, 'Alarms', watched, props.alarmTopic);
     if (props.dashboard)
       dashboard(this, 'Dashboard', { ...watched, table: this.table, alarms, queues, detailedMetrics });
-    warnOfCost(annotations, { ...resolved, mode, memorySize, alarms: alarms.length });
+    const estimate = warnOfCost(annotations, { ...resolved, mode, memorySize, alarms: alarms.length });
+    this.#addOutputs(estimate);
   }
 
-  /** Lets `grantee` register, report, trigger, remove and read targets through the API. Requires IAM as authorizer. */
+  /** `probelet context add --stack` finds the address by `ApiUrl`. */
+  #addOutputs(estimate: string): void {
+    const outputs = {
+      ApiUrl: { value: this.apiUrl, description: 'Where targets are registered' },
+      BusName: { value: this.bus.eventBusName, description: 'Bus on which changes are published' },
+      TableName: { value: this.table.tableName, description: 'What is kept' },
+      Estimate: { value: estimate, description: 'What the fleet of the props costs a month' },
+    };
+    for (const [id, output] of Object.entries(outputs)) new CfnOutput(this, id, output);
+  }
+
+  /**
+   * Lets `grantee` register, report, trigger, remove and read targets through the API. Requires IAM as authorizer.
+   * Throws RangeError for a principal of another account: see {@link grantReadStatus}.
+   */
   grantRegister(grantee: IGrantable): void {
     this.#api.grantRegister(grantee);
   }
 
-  /** Lets `grantee` read targets and their status through the API. Requires IAM as authorizer. */
+  /**
+   * Lets `grantee` read targets and their status through the API. Requires IAM as authorizer. Throws RangeError for a
+   * principal that takes no policy, such as one of another account: an HTTP API has no policy of its own that could
+   * name it, so let it assume a role of this account, and grant that role.
+   */
   grantReadStatus(grantee: IGrantable): void {
     this.#api.grantReadStatus(grantee);
   }
 
-  /** Calls the target for each matching event, at least once and in any order. */
+  /**
+   * Calls the target for each matching event, at least once and in any order. Throws RangeError for a type that no
+   * event has.
+   */
   onUpdate(id: string, { detailType, pattern, target }: UpdateRule): Rule {
+    const detailTypes = typeof detailType === 'string' ? [detailType] : [...detailType];
+    requireDetailTypes(detailTypes);
     return new Rule(this, id, {
       eventBus: this.bus,
       eventPattern: {
         source: [eventSource],
-        detailType: typeof detailType === 'string' ? [detailType] : [...detailType],
+        detailType: detailTypes,
         ...(pattern && { detail: pattern }),
       },
       targets: [target],
@@ -117,6 +142,17 @@ export class Probelet extends Construct {
   alert(id: string, props: AlertProps): Alert {
     return new Alert(this, id, { ...props, bus: this.bus });
   }
+}
+
+/** @throws RangeError naming the first that no event has; a rule for it would never match */
+function requireDetailTypes(given: readonly string[]): void {
+  const known = Object.keys(eventSchemas);
+  const unknown = given.find((each) => !known.includes(each));
+  if (unknown === undefined && given.length > 0) return;
+  const meant = unknown === undefined ? undefined : nearest(unknown, known);
+  const what = unknown === undefined ? 'is empty' : `there is no event ${unknown}`;
+  const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+  throw new RangeError(`detailType: ${what}${hint}; allowed: ${known.join(', ')}`);
 }
 
 /** The functions' limit for the metric dimension. */

@@ -1,5 +1,5 @@
 /** The HTTP API: its routes, their authorization, and the function behind them. */
-import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
   HttpApi,
@@ -113,8 +113,25 @@ export class TargetApi extends Construct {
       throw new RangeError('authorizer: grants are for IAM; with another authorizer it decides who may call');
     const routes = apiRoutes.filter(({ access }) => accesses.includes(access));
     const resourceArns = routes.map((route) => this.#routeArn(route));
-    Grant.addToPrincipal({ grantee, actions: ['execute-api:Invoke'], resourceArns });
+    const { success } = Grant.addToPrincipal({ grantee, actions: ['execute-api:Invoke'], resourceArns });
+    if (!success || isOfAnotherAccount(grantee, this))
+      throw new RangeError(
+        `grantee: ${describedPrincipal(grantee)} takes no policy of this stack, so nothing would be granted; let it assume a role of this account, and grant that role`,
+      );
   }
+}
+
+/** For such a role the CDK adds no policy, and says that it has. */
+function isOfAnotherAccount({ grantPrincipal }: IGrantable, scope: Construct): boolean {
+  const accounts = [grantPrincipal.principalAccount, Stack.of(scope).account];
+  return accounts.every((each) => each !== undefined && !Token.isUnresolved(each)) && accounts[0] !== accounts[1];
+}
+
+function describedPrincipal({ grantPrincipal }: IGrantable): string {
+  const { principalAccount } = grantPrincipal;
+  return principalAccount === undefined || Token.isUnresolved(principalAccount)
+    ? 'this principal'
+    : `a principal of account ${principalAccount}`;
 }
 
 const openRoute = {

@@ -11,6 +11,7 @@ import { parseSync } from 'oxc-parser';
 import { functionNames } from '../functions/bundling.ts';
 import { bundleProgram } from '../functions/local/program-bundle.ts';
 import { writeBundle, writeDockerfile } from '../functions/write-bundle.ts';
+import { writeCommonJs } from './commonjs.ts';
 import { bundledLicences } from './licences.ts';
 import { packageManifest } from './manifest.ts';
 import { packageReadme } from './readme.ts';
@@ -26,6 +27,7 @@ mkdirSync(built, { recursive: true });
 // Only the exports need declarations.
 for (const project of ['package/tsconfig.json', 'package/tsconfig.types.json'])
   execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', project], { cwd: root, stdio: 'inherit' });
+writeCommonJs(root, built);
 const manifest = packageManifest(JSON.parse(read('package.json')), importedPackages());
 writeFileSync(join(built, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 const bundled = ([...functionNames, 'task'] as const).flatMap((name) => writeBundle(name, join(built, 'lambda', name)));

@@ -42,4 +42,10 @@ export function packageManifest(repository: RepositoryManifest, imported: Readon
   };
 }
 
-const entry = (name: string) => ({ types: `./package/${name}.d.ts`, default: `./package/${name}.js` });
+/** Apps of the CDK are mostly CommonJS, and so is their jest. Other programs can require ES modules, as Node does. */
+const entry = (name: (typeof exported)[number]) => {
+  const module = { types: `./package/${name}.d.ts`, default: `./package/${name}.js` };
+  return name === 'cdk'
+    ? { import: module, require: { types: './commonjs/package/cdk.d.ts', default: './commonjs/cdk.js' } }
+    : module;
+};

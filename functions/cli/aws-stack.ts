@@ -11,8 +11,10 @@ import type { Io } from './io.ts';
 
 export type StackApi = { readonly url: string; readonly region: string };
 
-/** As the CDK app of probelet names it. */
+/** As `ProbeletStack` names it. */
 const outputName = 'ApiUrl';
+/** As the CDK names that of the construct in a stack of the user's own: with the construct's path, and a hash of it. */
+const constructOutput = /ApiUrl[0-9A-F]{8}$/;
 const timeoutMs = 20_000;
 /** CloudFormation answers with at most 200 outputs of 1 KB, beside parameters and tags. */
 const answerBytesMax = 4 * 1024 * 1024;
@@ -108,11 +110,16 @@ function outputsOf(text: string): ReadonlyMap<string, string> {
   );
 }
 
-/** `ApiUrl`; in an app of the user's own, the only address of API Gateway. */
+/** In an app of the user's own, the only one of the construct; else the only address of API Gateway. */
 function apiOf(outputs: ReadonlyMap<string, string>): string | undefined {
   const isApi = (text: string) => regionOfHost(new URL(text)) !== undefined;
-  const found = [...outputs.values()].filter((value) => URL.canParse(value) && isApi(value));
-  const url = outputs.get(outputName) ?? (found.length === 1 ? found[0] : undefined);
+  const values = [...outputs.values()];
+  const onlyOne = (found: readonly string[]) => (found.length === 1 ? found[0] : undefined);
+  const ofConstructs = [...outputs].flatMap(([name, value]) => (constructOutput.test(name) ? [value] : []));
+  const url =
+    outputs.get(outputName) ??
+    onlyOne(ofConstructs) ??
+    onlyOne(values.filter((value) => URL.canParse(value) && isApi(value)));
   return url !== undefined && URL.canParse(url) ? url.replace(/\/$/, '') : undefined;
 }
 

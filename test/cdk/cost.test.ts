@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { Template } from 'aws-cdk-lib/assertions';
 import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { propNames } from '../../cdk/validate-props.ts';
 import { costTables } from '../../functions/cost/main.ts';
@@ -22,7 +23,7 @@ import { pollMsMax } from '../../shared/queue/sqs.ts';
 import { beatIntervalMs } from '../../shared/run/beat.ts';
 import { fullReloadIntervalMs } from '../../shared/run/load.ts';
 import { changesIntervalMs } from '../../shared/table/change-counters.ts';
-import { constructed, resourcesOf, synthesized } from '../support/synthesized.ts';
+import { constructed, nameOf, resourcesOf, synthesized } from '../support/synthesized.ts';
 
 const https = (targets: number, periodSeconds = 10): CostInput => ({
   fleet: [{ targets, periodSeconds, probe: 'https' }],
@@ -198,7 +199,15 @@ describe('synth', () => {
 
   test('warns above the budget', () => {
     const [, warning] = said({ budget: 5 });
-    assert.match(warning ?? '', /^warning budget: about \$\d+ a month is above the budget of \$5 /);
+    assert.match(warning ?? '', /^warning budget: is \$5, less than the estimate\. About \$\d+\.\d\d a month for /);
+  });
+
+  test('has the estimate as an output too, since the CDK shows no info beside a warning', () => {
+    const made = constructed({ fleet: [{ targets: 1_000, periodSeconds: 10, probe: 'https' }] });
+    const { messages } = made.app.synth().getStackByName('Probelet');
+    const outputs = Object.entries(Template.fromStack(made.stack).findOutputs('*'));
+    const [output] = outputs.flatMap(([id, { Value }]) => (nameOf(id) === 'ProbeletEstimate' ? [Value] : []));
+    assert.equal(output, messages[0]?.entry.data);
   });
 
   test('warns of a fleet that no number of shards of this size can hold', () => {

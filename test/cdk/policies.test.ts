@@ -1,9 +1,18 @@
 /** The rights of each role, statement by statement. A statement more, less or wider fails here, before a deployment. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Stack } from 'aws-cdk-lib';
 import { HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
-import { AccountRootPrincipal, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
+import {
+  AccountPrincipal,
+  AccountRootPrincipal,
+  ArnPrincipal,
+  type IGrantable,
+  PolicyStatement,
+  Role,
+  ServicePrincipal,
+} from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import {
@@ -14,7 +23,7 @@ import {
   type Statements,
   wildcards,
 } from '../support/statements.ts';
-import { constructed, someVpc, synthesized, templateOf } from '../support/synthesized.ts';
+import { constructed, resourcesOf, someVpc, synthesized, templateOf } from '../support/synthesized.ts';
 
 const prober = 'ProbeletProberFleetProberRole';
 const schedule = 'ProbeletShardScheduleRole';
@@ -195,4 +204,33 @@ describe('grants', () => {
 
   test('grantRegister opens what writes too', () =>
     assert.deepEqual(grantedBy('grantRegister'), [...read, ...write].toSorted()));
+
+  const [here, elsewhere] = ['111111111111', '222222222222'];
+  const roleOf = (account: string) => (stack: Stack) =>
+    Role.fromRoleArn(stack, 'Given', `arn:aws:iam::${account}:role/given`);
+  const refused: readonly (readonly [what: string, grantee: (stack: Stack) => IGrantable])[] = [
+    ['a role of another account', roleOf(elsewhere)],
+    ['another account', () => new AccountPrincipal(elsewhere)],
+    ['an ARN of another account', () => new ArnPrincipal(`arn:aws:iam::${elsewhere}:role/given`)],
+    ['a service', () => new ServicePrincipal('lambda.amazonaws.com')],
+  ];
+  for (const [what, grantee] of refused)
+    for (const grant of ['grantRegister', 'grantReadStatus'] as const)
+      test(`${grant} of ${what} is refused, because it would change nothing`, () => {
+        const { stack, probelet } = constructed({}, { account: here, region: 'eu-west-1' });
+        assert.throws(
+          () => probelet[grant](grantee(stack)),
+          /^RangeError: grantee: .* takes no policy of this stack, .*; let it assume a role of this account/,
+        );
+      });
+
+  test('a role of this account that exists already gets the policy', () => {
+    const made = constructed({}, { account: here, region: 'eu-west-1' });
+    made.probelet.grantRegister(roleOf(here)(made.stack));
+    const added = resourcesOf(templateOf(made), 'AWS::IAM::Policy').filter(({ id }) => id.startsWith('Given'));
+    assert.deepEqual(
+      added.map(({ Properties }) => Properties.Roles),
+      [['given']],
+    );
+  });
 });

@@ -10,6 +10,7 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { UpdateRule } from '../../cdk/probelet.ts';
 import type { ProbeletProps } from '../../cdk/props.ts';
 import { readEnvironment } from '../../functions/lambda/environment.ts';
 import { metricsOf } from '../../functions/lambda/metrics.ts';
@@ -371,4 +372,22 @@ test('onUpdate calls the target with the events that fit', () => {
   });
   assert.equal(short(rule?.Properties.EventBusName), '{ProbeletBus}');
   assert.equal(short(rule?.Properties.Targets[0].Arn), '{Inbox.Arn}');
+});
+
+describe('onUpdate refuses what would never match', () => {
+  const rows: readonly (readonly [detailType: unknown, message: RegExp])[] = [
+    [
+      'Container Restarted',
+      /^RangeError: detailType: there is no event Container Restarted .*; allowed: .*Container Restart Requested/,
+    ],
+    ['Probe Result Change', /there is no event Probe Result Change \(did you mean Probe Result Changed\?\); allowed: /],
+    [['Target Status Changed', 'Anything'], /there is no event Anything; allowed: .*Target Status Changed/],
+    [[], /detailType: is empty; allowed: /],
+  ];
+  for (const [detailType, message] of rows)
+    test(JSON.stringify(detailType), () => {
+      const { probelet } = constructed();
+      const rule = { detailType, target: { bind: () => ({ arn: 'arn:aws:sqs:us-east-1:111111111111:q' }) } };
+      assert.throws(() => probelet.onUpdate('Rule', rule as unknown as UpdateRule), message);
+    });
 });

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 const environment = join(root, '.venv');
 const requirements = join(import.meta.dirname, 'requirements.txt');
-/** A copy of the requirements that are installed. Written last, so that an installation that was cut short is repeated. */
+/** A copy of what is installed, written last, so that an installation that was cut short is repeated. */
 const installed = join(environment, 'requirements.txt');
 
 const pythonHint = `Python 3.10 or newer with its venv module is a prerequisite of these tests (the emulator of AWS runs on it): install it with

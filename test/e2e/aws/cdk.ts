@@ -15,6 +15,8 @@ export type Cdk = {
 
 export type App = {
   readonly stack: string;
+  /** Where it is run, with its `cdk.json`. Default: the root of the project. */
+  readonly folder?: string;
   /** Default: the project's own. */
   readonly command?: string;
   readonly context: Readonly<Record<string, string>>;
@@ -30,7 +32,8 @@ export function cdkCli(endpoint: string, keys: Keys): Cdk {
   const folder = mkdtempSync(join(tmpdir(), 'probelet-cdk-'));
   const environment = environmentOf({ endpoint, folder, keys });
   const over = new AbortController();
-  const run = (...args: readonly string[]) => runCdk([...args, '--no-notices', '--ci'], environment, over.signal);
+  const run = (cwd: string, ...args: readonly string[]) =>
+    runCdk([...args, '--no-notices', '--ci'], { cwd, env: environment, signal: over.signal });
   const appArgs = ({ stack, command, context }: App): readonly string[] => [
     stack,
     ...(command ? ['--app', command] : []),
@@ -39,13 +42,21 @@ export function cdkCli(endpoint: string, keys: Keys): Cdk {
   ];
   return {
     // By account, so that no app is needed.
-    bootstrap: () => run('bootstrap', `aws://${account}/${region}`, '--app', ''),
+    bootstrap: () => run(root, 'bootstrap', `aws://${account}/${region}`, '--app', ''),
     async deploy(app) {
       const outputs = join(folder, `${app.stack}.json`);
-      await run('deploy', ...appArgs(app), '--require-approval', 'never', '--outputs-file', outputs);
+      await run(
+        app.folder ?? root,
+        'deploy',
+        ...appArgs(app),
+        '--require-approval',
+        'never',
+        '--outputs-file',
+        outputs,
+      );
       return JSON.parse(readFileSync(outputs, 'utf8'))[app.stack] ?? {};
     },
-    destroy: (app) => run('destroy', ...appArgs(app), '--force'),
+    destroy: (app) => run(app.folder ?? root, 'destroy', ...appArgs(app), '--force'),
     stop() {
       over.abort();
       rmSync(folder, { recursive: true, force: true });
@@ -76,10 +87,12 @@ const environmentOf = ({ endpoint, folder, keys }: Place) => ({
   CDK_DISABLE_VERSION_CHECK: '1',
 });
 
+type Running = { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly signal: AbortSignal };
+
 /** In a group of processes of its own: the CLI runs the app in a shell. */
-async function runCdk(args: readonly string[], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
+async function runCdk(args: readonly string[], { cwd, env, signal }: Running): Promise<void> {
   signal.throwIfAborted();
-  const child = spawn('cdk', args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const child = spawn('cdk', args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let said = '';
   const collect = (chunk: Buffer) => {
     said = `${said}${chunk}`.slice(-outputCharactersMax);

@@ -8,6 +8,8 @@ export const root = join(import.meta.dirname, '../../..');
 
 export type Installed = {
   readonly folder: string;
+  /** What was packed, for another installation. */
+  readonly tarball: string;
   /** Runs a program there. Without what is beside it in a clone. */
   run(program: string, args: readonly string[], env?: Readonly<Record<string, string>>): Ran;
   remove(): void;
@@ -18,28 +20,29 @@ export type Ran = { readonly status: number | null; readonly out: string; readon
 /** Packs the clone and installs the result. @throws if one of them fails */
 export function installPackage(): Installed {
   execFileSync('npm', ['run', '--silent', 'pack'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
-  const [tarball = ''] = globSync('dist/*.tgz', { cwd: root });
+  const [packed = ''] = globSync('dist/*.tgz', { cwd: root });
+  const tarball = join(root, packed);
   const folder = mkdtempSync(join(tmpdir(), 'probelet-package-'));
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
   const options = ['--prefer-offline', '--no-audit', '--no-fund', '--silent'];
-  execFileSync('npm', ['install', ...options, join(root, tarball)], {
+  execFileSync('npm', ['install', ...options, tarball], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   cpSync(join(import.meta.dirname, 'app'), folder, { recursive: true });
-  return {
-    folder,
-    run(program, args, env = {}) {
-      const { status, stdout, stderr } = spawnSync(program, args, {
-        cwd: folder,
-        encoding: 'utf8',
-        env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
-      });
-      return { status, out: stdout, err: stderr };
-    },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
+  return { folder, tarball, run: runIn(folder), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
+
+export const runIn =
+  (folder: string): Installed['run'] =>
+  (program, args, env = {}) => {
+    const { status, stdout, stderr } = spawnSync(program, args, {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    });
+    return { status, out: stdout, err: stderr };
+  };
 
 /** Adds packages of the clone, which are too large to be installed once more. */
 export function linkPackages(folder: string, names: readonly string[]): void {

@@ -3,6 +3,7 @@
  * the process, the tutorial, the construct, the events and their types. Ends with `N passed, N failed`.
  */
 import { tallyOf } from '../../support/tally.ts';
+import { judgeInitialised } from './cdk-init.ts';
 import { judgeClient } from './client.ts';
 import { judgeCommand } from './command.ts';
 import { judgeConstruct, judgeTypes } from './construct.ts';
@@ -21,6 +22,7 @@ try {
   await judgeTutorial(installed, verdict);
   judgeConstruct(installed, verdict);
   judgeTypes(installed, verdict);
+  await judgeInitialised(installed, verdict);
 } finally {
   installed.remove();
 }

@@ -124,6 +124,10 @@ describe('an API behind API Gateway', async () => {
     },
   );
   await stackOf('Own', { Address: address, Topic: { Value: 'arn:aws:sns:us-east-1:000000000000:a' } });
+  await stackOf('Construct', {
+    ShopProbeletApiUrl1A2B3C4D: address,
+    Web: { Value: 'https://a.execute-api.us-east-1.amazonaws.com/' },
+  });
   await stackOf('Other', { BusName: { Value: 'a' }, TableName: { Value: 'b' } });
   const id = /https:\/\/(\w+)\.execute-api/.exec(described)?.[1] ?? '';
   const url = `${emulator.endpoint}/_aws/execute-api/${id}/$default`;
@@ -147,6 +151,8 @@ describe('an API behind API Gateway', async () => {
       own.out,
       /^context\/own added: https:\/\/\w+\.execute-api\.us-east-1\.amazonaws\.com, region us-east-1\n/,
     );
+    const construct = await run(['context', 'add', 'construct', '--stack', 'Construct'], emulated);
+    assert.match(construct.out, /^context\/construct added: https:\/\/\w{2,}\.execute-api\./);
   });
 
   test('is not found where there is no such stack, output, permission, key or region', async () => {
