@@ -1,6 +1,8 @@
 /** Targets and their probes as rows of tables. */
 import type { ContainerStatusView, ProbeStatusView, TargetView } from '../../shared/api/target-schema.ts';
 import { ageText, sinceText } from './durations.ts';
+import { type PodColumns, podColumns } from './pod-columns.ts';
+import { portsText } from './probe-text.ts';
 import type { Cell, Row } from './tables.ts';
 
 export type RowStyle = { readonly hasNamespace: boolean; readonly isWide: boolean };
@@ -11,67 +13,83 @@ export const none = '<none>';
 export const targetHead = ({ hasNamespace, isWide }: RowStyle): Row => [
   ...(hasNamespace ? ['NAMESPACE'] : []),
   ...['NAME', 'READY', 'STATUS', 'RESTARTS', 'AGE'],
-  ...(isWide ? ['HOST', 'RESULT', 'SINCE', 'LAST-FAILURE'] : []),
+  ...(isWide ? ['HOST', 'PORTS', 'READINESS GATES', 'RESULT', 'SINCE', 'LAST-FAILURE'] : []),
 ];
 
 /** One target. Ages are as of `nowMs`. */
 export function targetRow(target: TargetView, { hasNamespace, isWide }: RowStyle, nowMs: number): Row {
   const { metadata, spec, status } = target;
+  const columns = podColumns(target);
   return [
     ...(hasNamespace ? [metadata.namespace] : []),
     metadata.name,
-    readyCell(target),
-    statusCell(target),
-    restartsText(status.containerStatuses, nowMs),
+    readyCell(target, columns),
+    statusCell(target, columns),
+    restartsText(target, columns, nowMs),
     sinceText(metadata.creationTimestamp, nowMs),
-    ...(isWide ? [spec.host, ...resultCells(status.probes, nowMs)] : []),
+    ...(isWide ? [spec.host, portsText(spec), gatesText(target), ...resultCells(status.probes, nowMs)] : []),
   ];
 }
 
-const readyOf = ({ status }: TargetView): string =>
-  status.conditions.find(({ type }) => type === 'Ready')?.status ?? 'Unknown';
+const conditionOf = ({ conditions }: TargetView['status'], type: string): string | undefined =>
+  conditions.find((each) => each.type === type)?.status;
 
 /** How many containers are ready is not known while the condition is not. */
-function readyCell(target: TargetView): Cell {
-  const all = target.spec.containers.length;
-  const ready = target.status.containerStatuses.filter((each) => each.ready).length;
-  switch (readyOf(target)) {
-    case 'True':
-      return { text: `${ready}/${all}`, shade: 'good' };
-    case 'False':
-      return { text: `${ready}/${all}`, shade: 'bad' };
-    default:
-      return { text: `?/${all}`, shade: 'doubt' };
-  }
+function readyCell(target: TargetView, { ready, containers }: PodColumns): Cell {
+  if (isUnknown(target)) return { text: `?/${containers}`, shade: 'doubt' };
+  return { text: `${ready}/${containers}`, shade: conditionOf(target.status, 'Ready') === 'True' ? 'good' : 'bad' };
 }
 
-/** As kubectl: what keeps a container from running, or the phase. */
-export function statusText(target: TargetView): string {
-  const { metadata, status } = target;
-  if (metadata.deletionTimestamp !== undefined) return 'Terminating';
-  const stopped = status.containerStatuses.flatMap(({ state }) => state.waiting?.reason ?? endedText(state) ?? []);
-  const [reason] = stopped;
-  if (reason !== undefined) return reason;
-  return readyOf(target) === 'Unknown' ? 'Unknown' : (status.reason ?? status.phase);
+/** Whether probes that cannot tell decide whether the target is ready, or its status cannot be read. */
+const isUnknown = ({ status }: TargetView): boolean =>
+  conditionOf(status, 'Ready') === 'Unknown' || status.reason === 'Quarantined';
+
+const requestOf = ({ status }: TargetView): ContainerStatusView['restartRequest'] =>
+  [...status.initContainerStatuses, ...status.containerStatuses].find((each) => each.restartRequest)?.restartRequest;
+
+/** Where kubelet would restart the container and kubectl says CrashLoopBackOff: here the restart is only requested. */
+const restartRequested = 'RestartRequested';
+
+/**
+ * As kubectl, with two words of its own where kubectl would show the bare phase of what runs: a container is to be
+ * restarted, or probes that cannot tell decide whether the target is ready.
+ */
+export function statusText(target: TargetView, { status }: PodColumns = podColumns(target)): string {
+  if (status !== target.status.phase || isOver(status)) return status;
+  if (requestOf(target)) return restartRequested;
+  return isUnknown(target) ? 'Unknown' : status;
 }
 
-function endedText({ terminated }: ContainerStatusView['state']): string | undefined {
-  if (!terminated) return undefined;
-  return terminated.reason ?? `ExitCode:${terminated.exitCode}`;
+const isOver = (phase: string): boolean => phase === 'Succeeded' || phase === 'Failed';
+
+const soundStatuses: readonly string[] = ['Running', 'Succeeded', 'Completed'];
+const doubtfulStatuses: readonly string[] = [
+  'Unknown',
+  'Terminating',
+  'Pending',
+  'ContainerCreating',
+  'PodInitializing',
+];
+
+function statusCell(target: TargetView, columns: PodColumns): Cell {
+  const text = statusText(target, columns);
+  if (soundStatuses.includes(text)) return text;
+  return { text, shade: doubtfulStatuses.includes(text) || /^Init:\d+\//.test(text) ? 'doubt' : 'bad' };
 }
 
-function statusCell(target: TargetView): Cell {
-  const text = statusText(target);
-  if (text === 'Unknown' || text === 'Terminating') return { text, shade: 'doubt' };
-  return text === 'Running' || text === 'Succeeded' || text === 'Completed' ? text : { text, shade: 'bad' };
+/** With the time of the last restart; before there is any, with the number of requests. */
+function restartsText(target: TargetView, { restarts, lastRestartMs }: PodColumns, nowMs: number): string {
+  const { attempts = 0 } = requestOf(target) ?? {};
+  const requested = attempts === 0 ? '' : `${attempts} requested`;
+  const since = restarts === 0 || lastRestartMs === undefined ? '' : `${ageText(nowMs - lastRestartMs)} ago`;
+  const more = [since, requested].filter((text) => text !== '').join(', ');
+  return more === '' ? `${restarts}` : `${restarts} (${more})`;
 }
 
-/** The restarts of all containers, and when the last one was. */
-function restartsText(containers: readonly ContainerStatusView[], nowMs: number): string {
-  const count = containers.reduce((sum, { restartCount }) => sum + restartCount, 0);
-  const finished = containers.flatMap(({ lastState }) => lastState.terminated?.finishedAt ?? []).toSorted();
-  const last = finished.at(-1);
-  return count === 0 || last === undefined ? `${count}` : `${count} (${ageText(nowMs - Date.parse(last))} ago)`;
+/** As `kubectl get pods -o wide`: how many of the readiness gates are true. */
+function gatesText({ spec, status }: TargetView): string {
+  const met = spec.readinessGates.filter(({ conditionType }) => conditionOf(status, conditionType) === 'True').length;
+  return spec.readinessGates.length === 0 ? none : `${met}/${spec.readinessGates.length}`;
 }
 
 /** The result that matters most: unknown, then failed, then the last to change. */

@@ -71,6 +71,15 @@ const containerState = z
   })
   .openapi('ContainerState');
 
+const restartRequest = z
+  .object({
+    probeType: z.enum(['liveness', 'startup']).openapi({ description: 'The probe that failed.' }),
+    requestedAt: instant.openapi({ description: 'When the container began to fail.' }),
+    attempts: z.int().openapi({ description: 'How often the restart has been requested since.' }),
+    nextAttemptAt: instant.openapi({ description: 'When it is requested again if the container still fails.' }),
+  })
+  .openapi('RestartRequest', { description: 'An open request: no restart and no success has been seen since.' });
+
 const containerStatus = z
   .object({
     name: z.string(),
@@ -80,6 +89,7 @@ const containerStatus = z
     ready: z.boolean(),
     started: z.boolean().optional(),
     restartCount: z.int(),
+    restartRequest: restartRequest.optional(),
   })
   .openapi('ContainerStatus');
 

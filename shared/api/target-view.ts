@@ -1,5 +1,6 @@
 /** From records to what the API shows. */
-import type { StatusRecord, TargetRecord } from '../core/records.ts';
+import { ownProperty } from '../core/own-property.ts';
+import type { RestartRequest, StatusRecord, TargetRecord } from '../core/records.ts';
 import { hasEnded } from '../core/shown.ts';
 import { type ContainerSpec, type ProbeName, type SpecProbe, specProbes } from '../core/spec.ts';
 import { conditionsOf } from '../core/target-status.ts';
@@ -72,7 +73,10 @@ function statusView(stored: StoredTarget, options: ViewOptions): StatusView {
   return {
     resourceVersion: `${status.version}`,
     ...(upToDate && { observedGeneration: target.generation }),
-    ...podStatusView({ ...status.status, conditions: shownConditions({ ...stored, status }, ofSpec, options) }),
+    ...podStatusView(
+      { ...status.status, conditions: shownConditions({ ...stored, status }, ofSpec, options) },
+      status.restartRequests,
+    ),
     probes,
   };
 }
@@ -114,15 +118,18 @@ const unreadableStatus: Omit<StatusView, 'probes'> = {
   containerStatuses: [],
 };
 
-function podStatusView(status: PodStatus): Omit<StatusView, 'probes' | 'resourceVersion'> {
+type RestartRequests = StatusRecord['restartRequests'];
+
+function podStatusView(status: PodStatus, requests: RestartRequests): Omit<StatusView, 'probes' | 'resourceVersion'> {
+  const viewOf = (each: ContainerStatus) => containerStatusView(each, ownProperty(requests, each.name));
   return {
     phase: status.phase,
     ...(status.reason !== undefined && { reason: status.reason }),
     ...(status.message !== undefined && { message: status.message }),
     ...(status.startTimeMs !== undefined && { startTime: instantText(status.startTimeMs) }),
     conditions: status.conditions.map(conditionView),
-    initContainerStatuses: status.initContainerStatuses.map(containerStatusView),
-    containerStatuses: status.containerStatuses.map(containerStatusView),
+    initContainerStatuses: status.initContainerStatuses.map(viewOf),
+    containerStatuses: status.containerStatuses.map(viewOf),
   };
 }
 
@@ -131,7 +138,7 @@ function conditionView({ lastTransitionTimeMs, ...rest }: Condition): StatusView
   return { ...rest, ...since };
 }
 
-function containerStatusView(status: ContainerStatus): ContainerStatusView {
+function containerStatusView(status: ContainerStatus, request: RestartRequest | undefined): ContainerStatusView {
   return {
     name: status.name,
     ...(status.containerID !== '' && { containerID: status.containerID }),
@@ -140,7 +147,16 @@ function containerStatusView(status: ContainerStatus): ContainerStatusView {
     ready: status.ready,
     ...(status.started !== null && { started: status.started }),
     restartCount: status.restartCount,
+    ...restartRequestView(request),
   };
+}
+
+/** A request that is not published yet, or that a reported restart has answered, is not open. */
+function restartRequestView(request: RestartRequest | undefined): Pick<ContainerStatusView, 'restartRequest'> {
+  if (!request || request.published === 0 || request.answered || request.probeType === 'readiness') return {};
+  const { probeType, requestedAtMs, published, nextAtMs } = request;
+  const requestedAt = instantText(requestedAtMs);
+  return { restartRequest: { probeType, requestedAt, attempts: published, nextAttemptAt: instantText(nextAtMs) } };
 }
 
 function stateView(state: ContainerState | undefined): ContainerStateView {

@@ -54,11 +54,11 @@ describe('get targets', () => {
     assert.equal(
       out,
       [
-        'NAMESPACE   NAME   READY   STATUS    RESTARTS      AGE   HOST       RESULT                             SINCE    LAST-FAILURE',
-        'default     a      ?/1     Unknown   0             30s   10.0.0.2   readiness unknown (NotYetProbed)   30s      <none>',
-        'default     task   1/1     Running   3 (30s ago)   30s   10.0.0.4   <none>                             <none>   <none>',
-        'default     web    ?/1     Unknown   0             30s   10.0.0.1   readiness unknown (NotYetProbed)   30s      <none>',
-        'test        web    ?/1     Unknown   0             30s   10.0.0.3   readiness unknown (NotYetProbed)   30s      <none>',
+        'NAMESPACE   NAME   READY   STATUS    RESTARTS      AGE   HOST       PORTS    READINESS GATES   RESULT                             SINCE    LAST-FAILURE',
+        'default     a      ?/1     Unknown   0             30s   10.0.0.2   80/tcp   <none>            readiness unknown (NotYetProbed)   30s      <none>',
+        'default     task   1/1     Running   3 (30s ago)   30s   10.0.0.4   <none>   <none>            <none>                             <none>   <none>',
+        'default     web    ?/1     Unknown   0             30s   10.0.0.1   80/tcp   <none>            readiness unknown (NotYetProbed)   30s      <none>',
+        'test        web    ?/1     Unknown   0             30s   10.0.0.3   80/tcp   <none>            readiness unknown (NotYetProbed)   30s      <none>',
         '',
       ].join('\n'),
     );

@@ -12,6 +12,7 @@ import { systemRandom } from '../../../shared/lib/random.ts';
 import { freePort } from '../../support/free-port.ts';
 import { recordingLog } from '../../support/recording-log.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { until } from '../../support/wait.ts';
 import { ranCli } from './run.ts';
 import { served } from './served.ts';
 
@@ -93,6 +94,40 @@ test('a target that is down is seen by wait, get, probe and events', async (t) =
   const probed = await run('probe', 'target/db');
   assert.deepEqual([probed.code, probed.err], [1, []]);
   assert.match(probed.out, /readiness +failure/);
+});
+
+test('a sidecar and a failing liveness are seen in the row of the target', async (t) => {
+  const { runtime, run, url } = await live(t);
+  const closed = { tcpSocket: { port: await freePort() }, periodSeconds: 1, failureThreshold: 1 };
+  const open = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
+  t.after(() => open.close());
+  await once(open, 'listening');
+  const { port } = open.address() as AddressInfo;
+  const ask = async (method: string, path: string, body: object) => {
+    const headers = { 'content-type': 'application/json' };
+    const address = `${url}/v1/namespaces/default/targets/${path}`;
+    return (await runtime.fetch(new Request(address, { method, headers, body: JSON.stringify(body) }))).status;
+  };
+  const sidecar = { name: 'proxy', restartPolicy: 'Always', readinessProbe: closed };
+  const app = { name: 'app', readinessProbe: { tcpSocket: { port }, periodSeconds: 1 } };
+  await ask('PUT', 'pod', { spec: { host: '127.0.0.1', initContainers: [sidecar], containers: [app] } });
+  await ask('PUT', 'dead', { spec: { host: '127.0.0.1', containers: [{ ...app, livenessProbe: closed }] } });
+  await run('wait', 'target/pod', '--for=condition=Ready=False', '--timeout', '20s');
+  const row = async (name: string) => ((await run('get', 'target', name)).out.split('\n')[1] ?? '').trim();
+  let seen = '';
+  const shows = (name: string, wanted: RegExp) =>
+    until(
+      () => seen,
+      20_000,
+      async () => {
+        seen = await row(name);
+        return wanted.test(seen);
+      },
+    );
+  await shows('pod', /^pod +1\/2 +Running +0 +\d+s$/);
+  await shows('dead', /^dead +1\/1 +RestartRequested +0 \(1 requested\) +\d+s$/);
+  assert.equal(await ask('POST', 'dead/restarted', {}), 200);
+  await shows('dead', /^dead +1\/1 +\w+ +1( \(\d requested\))? +\d+s$/);
 });
 
 test('probe ends with what it has found, although the result stays and the next period is far', async (t) => {
