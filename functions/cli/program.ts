@@ -2,25 +2,6 @@
 import { Command, CommanderError } from 'commander';
 import { ClientError } from '../client/client-error.ts';
 import { productVersion } from '../product-version.ts';
-import { alertsCommand } from './commands/alerts.ts';
-import { applyCommand } from './commands/apply.ts';
-import { completeCommand, completionCommand } from './commands/completion.ts';
-import { contextCommand } from './commands/context.ts';
-import { convertCommand } from './commands/convert.ts';
-import { costCommand } from './commands/cost.ts';
-import { deleteCommand } from './commands/delete.ts';
-import { describeCommand } from './commands/describe.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { editCommand } from './commands/edit.ts';
-import { eventsCommand } from './commands/events.ts';
-import { getCommand } from './commands/get.ts';
-import { lintCommand } from './commands/lint.ts';
-import { probeCommand } from './commands/probe.ts';
-import { simulateCommand } from './commands/simulate.ts';
-import { startCommand } from './commands/start.ts';
-import { tryCommand } from './commands/try.ts';
-import { versionCommand } from './commands/version.ts';
-import { waitCommand } from './commands/wait.ts';
 import { connectionOptions } from './connection.ts';
 import { CliError, type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
@@ -30,30 +11,33 @@ export type EndWith = (code: ExitCode) => void;
 
 export type CommandSetting = { readonly io: Io; readonly endWith: EndWith };
 
-const commands: readonly ((setting: CommandSetting) => Command)[] = [
-  startCommand,
-  applyCommand,
-  getCommand,
-  describeCommand,
-  eventsCommand,
-  editCommand,
-  deleteCommand,
-  waitCommand,
-  probeCommand,
-  tryCommand,
-  simulateCommand,
-  lintCommand,
-  convertCommand,
-  costCommand,
-  alertsCommand,
-  contextCommand,
-  doctorCommand,
-  completionCommand,
-  versionCommand,
-];
+type MadeBy = (setting: CommandSetting) => Command;
 
-/** All commands. For `--help`, the reference and the completion too. */
-export function programOf(setting: CommandSetting): Command {
+/** Each in a module of its own, which is read only where the command is needed: reading all takes most of a call. */
+const commands: { readonly [name: string]: () => Promise<MadeBy> } = {
+  start: async () => (await import('./commands/start.ts')).startCommand,
+  apply: async () => (await import('./commands/apply.ts')).applyCommand,
+  get: async () => (await import('./commands/get.ts')).getCommand,
+  describe: async () => (await import('./commands/describe.ts')).describeCommand,
+  events: async () => (await import('./commands/events.ts')).eventsCommand,
+  edit: async () => (await import('./commands/edit.ts')).editCommand,
+  delete: async () => (await import('./commands/delete.ts')).deleteCommand,
+  wait: async () => (await import('./commands/wait.ts')).waitCommand,
+  probe: async () => (await import('./commands/probe.ts')).probeCommand,
+  try: async () => (await import('./commands/try.ts')).tryCommand,
+  simulate: async () => (await import('./commands/simulate.ts')).simulateCommand,
+  lint: async () => (await import('./commands/lint.ts')).lintCommand,
+  convert: async () => (await import('./commands/convert.ts')).convertCommand,
+  cost: async () => (await import('./commands/cost.ts')).costCommand,
+  alerts: async () => (await import('./commands/alerts.ts')).alertsCommand,
+  context: async () => (await import('./commands/context.ts')).contextCommand,
+  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
+  completion: async () => (await import('./commands/completion.ts')).completionCommand,
+  version: async () => (await import('./commands/version.ts')).versionCommand,
+};
+
+/** All commands, or those that are named. For `--help`, the reference and the completion too. */
+export async function programOf(setting: CommandSetting, names = Object.keys(commands)): Promise<Command> {
   const program = new Command('probelet')
     .description("kubelet's prober without the kubelet: probes with Kubernetes' semantics for anything with an address")
     .version(productVersion)
@@ -62,8 +46,14 @@ export function programOf(setting: CommandSetting): Command {
     // Otherwise options of the program would be taken from the arguments that `start` passes on.
     .enablePositionalOptions();
   for (const option of connectionOptions()) program.addOption(option);
-  for (const command of commands) program.addCommand(command(setting));
-  program.addCommand(completeCommand(setting), { hidden: true });
+  for (const name of names) {
+    const made = await commands[name]?.();
+    if (made) program.addCommand(made(setting));
+  }
+  if (names.length > 1) {
+    const { completeCommand } = await import('./commands/completion.ts');
+    program.addCommand(completeCommand(setting), { hidden: true });
+  }
   for (const each of withSubcommands(program)) {
     each.exitOverride().configureOutput({
       writeOut: setting.io.out,
@@ -83,13 +73,21 @@ const withSubcommands = (command: Command): readonly Command[] => [
 /** Runs one command line, without the name of the program. Returns its exit code; prints no stack traces. */
 export async function runCli(args: readonly string[], io: Io): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.ok;
-  const program = programOf({ io, endWith: (code) => (exitCode = code) });
   try {
+    const command = commandIn(args);
+    const names = Object.hasOwn(commands, command) ? [command] : undefined;
+    const program = await programOf({ io, endWith: (code) => (exitCode = code) }, names);
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
     return failed(error, args, io);
   }
+}
+
+/** The first word that is neither an option of the program nor the value of one. */
+function commandIn(args: readonly string[]): string {
+  const valued = connectionOptions().flatMap(({ short, long }) => [short, long]);
+  return args.find((word, at) => !word.startsWith('-') && (at === 0 || !valued.includes(args[at - 1]))) ?? '';
 }
 
 function failed(error: unknown, args: readonly string[], { err }: Io): ExitCode {

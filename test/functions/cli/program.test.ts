@@ -1,7 +1,12 @@
 /** The program itself: its version, and one line about wrong use that says which help to read. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { test } from 'node:test';
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ranCli } from './run.ts';
 
 test('--version prints the version of package.json, exit code 0', async () => {
@@ -19,3 +24,49 @@ const wrongUses: readonly (readonly [command: string, line: string])[] = [
 for (const [command, line] of wrongUses)
   test(`probelet ${command} is wrong use: one line, exit code 2`, async () =>
     assert.deepEqual(await ranCli(command.split(' ')), { code: 2, out: '', err: [line] }));
+
+/** Prints the files of the project that a process reads, at its end. */
+const printingReads = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  const read = [];
+  registerHooks({ load: (url, context, next) => { read.push(url); return next(url, context); } });
+  process.on('exit', () => console.log(JSON.stringify(read)));
+`)}`;
+const main = fileURLToPath(new URL('../../../functions/cli/main.ts', import.meta.url));
+
+/** What the program reads for a command line, as paths below the project. */
+async function readFor(t: TestContext, ...args: readonly string[]): Promise<readonly string[]> {
+  const env = { ...process.env, HOME: temporaryFolder(t), XDG_CACHE_HOME: '' };
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', printingReads, main, ...args], { env });
+  const urls: readonly string[] = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
+  const root = new URL('../../../', import.meta.url).href;
+  return urls.filter((url) => url.startsWith(root)).map((url) => url.slice(root.length));
+}
+
+test('a call reads the module of its command, and no service of AWS', async (t) => {
+  const commands = 'functions/cli/commands/';
+  for (const [line, modules] of [
+    ['version --client', ['version']],
+    ['get --help', ['events', 'get']],
+    ['-n shop get --help', ['events', 'get']],
+    ['describe --help', ['describe', 'events']],
+    ['delete --help', ['delete']],
+  ] as const) {
+    const read = await readFor(t, ...line.split(' '));
+    const own = read.filter((path) => path.startsWith(commands)).map((path) => path.slice(commands.length, -3));
+    assert.deepEqual(own.toSorted(), modules, line);
+    assert.deepEqual(
+      read.filter((path) => /^shared\/(prober|store)\/|node_modules\/(@aws-sdk|diff|hono)\//.test(path)),
+      [],
+      line,
+    );
+  }
+});
+
+test('what Node has compiled is kept in the folder of caches of the user', async (t) => {
+  const HOME = temporaryFolder(t);
+  const env = { ...process.env, HOME, XDG_CACHE_HOME: '', NODE_COMPILE_CACHE: undefined };
+  await promisify(execFile)(process.execPath, [main, 'version', '--client'], { env });
+  const kept = readdirSync(join(HOME, '.cache/probelet'), { recursive: true });
+  assert.ok(kept.length > 10, kept.join(' '));
+});
