@@ -5,6 +5,7 @@ import { productVersion } from '../product-version.ts';
 import { connectionOptions } from './connection.ts';
 import { CliError, type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
+import { commanderWords } from './pflag-words.ts';
 
 /** A command ends by itself with `ok`, or says otherwise. */
 export type EndWith = (code: ExitCode) => void;
@@ -77,7 +78,9 @@ export async function runCli(args: readonly string[], io: Io): Promise<ExitCode>
     const command = commandIn(args);
     const names = Object.hasOwn(commands, command) ? [command] : undefined;
     const program = await programOf({ io, endWith: (code) => (exitCode = code) }, names);
-    await program.parseAsync(args, { from: 'user' });
+    const named = program.commands.find((each) => each.name() === command);
+    const words = named && command !== 'start' ? commanderWords(args, named) : args;
+    await program.parseAsync(words, { from: 'user' });
     return exitCode;
   } catch (error) {
     return failed(error, args, io);

@@ -1,9 +1,10 @@
 /** The targets that a command is about: named ones, or all of a namespace or of all namespaces. */
 import type { TargetView } from '../../shared/api/target-schema.ts';
+import type { ReadyValue } from '../../shared/api/target-viewer.ts';
 import type { TargetQuery } from '../client/api-client.ts';
 import type { NamedTarget } from '../client/paths.ts';
 import type { Session } from './connection.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
+import { WrongUse } from './exit-codes.ts';
 import { noTarget } from './resources.ts';
 
 export type Selection = {
@@ -11,29 +12,51 @@ export type Selection = {
   /** If absent, all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Those whose condition Ready has one of these values, as it is shown. If absent, all. */
+  readonly ready?: readonly ReadyValue[];
 };
 
-export type SelectionOptions = { readonly allNamespaces?: boolean; readonly selector?: string };
+export type SelectionOptions = {
+  readonly allNamespaces?: boolean;
+  readonly selector?: string;
+  readonly fieldSelector?: string;
+  readonly ready?: ReadyValue;
+  readonly notReady?: boolean;
+};
 
 /** @throws CliError for names beside what is for lists */
 export function selectionOf(
   names: readonly string[],
-  { allNamespaces = false, selector }: SelectionOptions,
+  options: SelectionOptions,
   { namespace }: Pick<Session, 'namespace'>,
 ): Selection {
+  const { allNamespaces = false, selector, fieldSelector, ready, notReady = false } = options;
   if (names.length > 0 && (allNamespaces || selector !== undefined))
-    throw new CliError('a name goes with neither --all-namespaces nor --selector', exitCodes.wrongUse);
+    throw new WrongUse('a name goes with neither --all-namespaces nor --selector');
+  if (names.length > 0 && (fieldSelector !== undefined || ready !== undefined || notReady))
+    throw new WrongUse('a name goes with neither --field-selector, --ready nor --not-ready');
+  if (ready !== undefined && notReady) throw new WrongUse('--ready does not go with --not-ready');
   return {
     names,
     ...(!allNamespaces && { namespace }),
     ...(selector !== undefined && { labelSelector: selector }),
+    ...(fieldSelector !== undefined && { fieldSelector }),
+    ...(notReady && { ready: ['false', 'unknown'] as const }),
+    ...(ready !== undefined && { ready: [ready] }),
   };
 }
 
 /** All of them. If a named one does not exist, throws so after the others. */
 export async function* selectedTargets(session: Session, selection: Selection): AsyncGenerator<TargetView> {
   const { names, namespace = session.namespace } = selection;
-  if (names.length === 0) return yield* session.client.targets(queryOf(selection));
+  if (names.length === 0) {
+    const query = { ...queryOf(selection), ...(selection.fieldSelector && { fieldSelector: selection.fieldSelector }) };
+    // The API selects by one value in a list.
+    for (const ready of selection.ready ?? [undefined])
+      yield* session.client.targets({ ...query, ...(ready !== undefined && { ready }) });
+    return;
+  }
   const absent: string[] = [];
   for (const name of names) {
     const target = await session.client.target({ namespace, name });
@@ -43,7 +66,7 @@ export async function* selectedTargets(session: Session, selection: Selection): 
   if (absent.length > 0) throw noTarget(absent.join(', '), namespace);
 }
 
-/** The part of a selection that the API filters by. */
+/** The part of a selection that the API filters both lists and events by. */
 export const queryOf = ({ namespace, labelSelector }: Selection): TargetQuery => ({
   ...(namespace !== undefined && { namespace }),
   ...(labelSelector !== undefined && { labelSelector }),

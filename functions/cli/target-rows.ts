@@ -5,19 +5,32 @@ import { type PodColumns, podColumns } from './pod-columns.ts';
 import { portsText } from './probe-text.ts';
 import type { Cell, Row } from './tables.ts';
 
-export type RowStyle = { readonly hasNamespace: boolean; readonly isWide: boolean };
+export type RowStyle = {
+  readonly hasNamespace: boolean;
+  readonly isWide: boolean;
+  /** Of targets, in the last column. */
+  readonly hasLabels?: boolean;
+};
 
 export const none = '<none>';
 
+/** `a=b`, joined by the separator. */
+export const pairsText = (entries: { readonly [key: string]: string }, separator: string): string =>
+  Object.entries(entries)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(separator) || none;
+
 /** Column heads. */
-export const targetHead = ({ hasNamespace, isWide }: RowStyle): Row => [
+export const targetHead = ({ hasNamespace, isWide, hasLabels = false }: RowStyle): Row => [
   ...(hasNamespace ? ['NAMESPACE'] : []),
   ...['NAME', 'READY', 'STATUS', 'RESTARTS', 'AGE'],
   ...(isWide ? ['HOST', 'PORTS', 'READINESS GATES', 'RESULT', 'SINCE', 'LAST-FAILURE'] : []),
+  ...(hasLabels ? ['LABELS'] : []),
 ];
 
 /** One target. Ages are as of `nowMs`. */
-export function targetRow(target: TargetView, { hasNamespace, isWide }: RowStyle, nowMs: number): Row {
+export function targetRow(target: TargetView, style: RowStyle, nowMs: number): Row {
+  const { hasNamespace, isWide, hasLabels = false } = style;
   const { metadata, spec, status } = target;
   const columns = podColumns(target);
   return [
@@ -28,6 +41,7 @@ export function targetRow(target: TargetView, { hasNamespace, isWide }: RowStyle
     restartsText(target, columns, nowMs),
     sinceText(metadata.creationTimestamp, nowMs),
     ...(isWide ? [spec.host, portsText(spec), gatesText(target), ...resultCells(status.probes, nowMs)] : []),
+    ...(hasLabels ? [pairsText(metadata.labels, ',')] : []),
   ];
 }
 

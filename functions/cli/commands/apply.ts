@@ -9,7 +9,7 @@ import type { ConvertedTarget } from '../../../shared/manifest/convert.ts';
 import { refusalLine } from '../../client/client-error.ts';
 import { appliedTargets, type Outcome, setLabel } from '../applying.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
-import { type DocumentFormat, type NamedItem, printItems } from '../documents.ts';
+import { type NamedItem, printItems } from '../documents.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import {
@@ -22,6 +22,7 @@ import {
   reportNotes,
   withFiles,
 } from '../manifest-files.ts';
+import type { DocumentFormat } from '../output.ts';
 import type { CommandSetting } from '../program.ts';
 import { type Progress, progressOf } from '../progress.ts';
 import { type Pruned, prunedTargets } from '../pruning.ts';
@@ -129,7 +130,8 @@ async function applyAll(session: Session, run: Run): Promise<boolean> {
     progress.end();
   };
   const { output: format = 'name' } = options;
-  await printItems(items(), { format, isList: targets.length !== 1, kind: 'TargetList' }, io.out);
+  const output = { kind: 'document', format } as const;
+  await printItems(items(), { output, isList: targets.length !== 1, kind: 'TargetList' }, io.out);
   return failed === 0;
 }
 

@@ -2,19 +2,24 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TargetView } from '../../../shared/api/target-schema.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
-import { type DocumentFormat, documentText, type NamedItem, printItems } from '../documents.ts';
+import { itemText, type NamedItem, printItems } from '../documents.ts';
 import { eventHead, eventRow, type TargetEvent } from '../event-rows.ts';
-import { CliError } from '../exit-codes.ts';
+import { CliError, WrongUse } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
+import { type Output, outputOption } from '../output.ts';
 import type { CommandSetting } from '../program.ts';
 import { noneFound, type Selection, type SelectionOptions, selectedTargets, selectionOf } from '../selection.ts';
+import { type SortPath, sortedByKey, sortKeyIn, sortOption } from '../sorting.ts';
 import { isColouredFor, type Row, rowsText, widthsOf } from '../tables.ts';
 import { watchedTargets } from '../watched-targets.ts';
 
 export type EventOptions = SelectionOptions & {
   readonly watch?: boolean;
-  readonly output?: 'wide' | DocumentFormat;
+  readonly output?: Output;
   readonly limit?: number;
+  readonly sortBy?: SortPath;
+  /** `--no-headers` */
+  readonly headers?: boolean;
 };
 
 /** The API has events of one target in an answer, so those of many cost as many requests. */
@@ -46,7 +51,9 @@ export const eventsCommand = (setting: CommandSetting): Command =>
     .option('-l, --selector <labels>', 'of targets with these labels')
     .option('-w, --watch', 'keep printing events, until interrupted')
     .addOption(limitOption())
-    .addOption(new Option('-o, --output <format>', 'format').choices(['yaml', 'json']))
+    .addOption(sortOption())
+    .option('--no-headers', 'without the heads of the columns')
+    .addOption(outputOption(['yaml', 'json', 'name']))
     .addHelpText('after', examples)
     .action(async (names: readonly string[], _options: EventOptions, command: Command) => {
       const { io } = setting;
@@ -64,9 +71,10 @@ export type EventQuery = { readonly io: Io; readonly session: Session; readonly 
 /** Prints the events of the selected targets. */
 export async function getEvents(query: EventQuery, options: EventOptions): Promise<void> {
   const { io, session, selection } = query;
-  const { output, limit = limitDefault } = options;
+  const { output, limit = limitDefault, headers: hasHead = true } = options;
   const printer = eventPrinter(query, options);
   if (options.watch) {
+    if (options.sortBy) throw new WrongUse('--watch does not go with --sort-by');
     for await (const seen of watchedTargets(session, selection)) {
       const targets = seen.kind === 'listed' ? seen.targets : [seen.target];
       if (targets.length > eventTargetsMax) throw tooManyTargets();
@@ -74,14 +82,22 @@ export async function getEvents(query: EventQuery, options: EventOptions): Promi
     }
     return;
   }
-  const events = await eventsOf(session, await boundedTargets(session, selection), limit);
-  if (output === 'yaml' || output === 'json' || output === 'name') {
+  const events = inOrder(await eventsOf(session, await boundedTargets(session, selection), limit), options.sortBy);
+  if (output && output.kind !== 'wide') {
     const items = async function* () {
       yield* events.map(eventItem);
     };
-    await printItems(items(), { format: output, isList: true, kind: 'EventList' }, io.out);
+    await printItems(items(), { output, isList: true, kind: 'EventList', hasHead }, io.out);
   } else printer(events);
-  if (events.length === 0 && output !== 'yaml' && output !== 'json') io.err(noneFound('events', selection));
+  const isDocument = output !== undefined && output.kind !== 'wide';
+  const isEmptyDocument = isDocument && !(output.kind === 'document' && output.format === 'name');
+  if (events.length === 0 && !isEmptyDocument) io.err(noneFound('events', selection));
+}
+
+function inOrder(events: readonly TargetEvent[], sortBy: SortPath | undefined): readonly TargetEvent[] {
+  if (!sortBy) return events;
+  const keyed = events.map((event) => ({ event, key: sortKeyIn(sortBy, eventItem(event).value) }));
+  return sortedByKey(keyed, sortBy).map(({ event }) => event);
 }
 
 const eventItem = ({ namespace, target, event }: TargetEvent): NamedItem => ({
@@ -119,10 +135,11 @@ export async function eventsOf(
 }
 
 /** Prints those that it has not printed, or that have occurred again. */
-function eventPrinter({ io, selection }: EventQuery, { output }: EventOptions) {
+function eventPrinter({ io, selection }: EventQuery, { output, headers = true }: EventOptions) {
   const hasNamespace = selection.namespace === undefined;
   const printed = new Set<string>();
   let widths: readonly number[] | undefined;
+  let isFirst = true;
   const isNew = ({ namespace, target, event }: TargetEvent): boolean => {
     const key = `${namespace}/${target}/${event.id}#${event.count}`;
     if (printed.has(key)) return false;
@@ -134,13 +151,15 @@ function eventPrinter({ io, selection }: EventQuery, { output }: EventOptions) {
   return (events: readonly TargetEvent[]): void => {
     const fresh = events.filter(isNew);
     if (fresh.length === 0) return;
-    if (output === 'yaml' || output === 'json') {
-      for (const { value } of fresh.map(eventItem))
-        io.out(`${output === 'yaml' ? '---\n' : ''}${documentText(value, output)}`);
+    if (output && output.kind !== 'wide') {
+      for (const item of fresh.map(eventItem)) {
+        io.out(itemText(item, output, isFirst && headers));
+        isFirst = false;
+      }
       return;
     }
     const rows: readonly Row[] = fresh.map((each) => eventRow(each, hasNamespace, io.clock.nowMs()));
-    const head = widths ? [] : [eventHead(hasNamespace)];
+    const head = widths || !headers ? [] : [eventHead(hasNamespace)];
     widths ??= widthsOf([...head, ...rows]);
     io.out(rowsText([...head, ...rows], { isColoured: isColouredFor(io), widths }));
   };

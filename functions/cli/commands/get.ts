@@ -1,12 +1,16 @@
 /** `probelet get`: targets, probes and events as tables, YAML, JSON or names. */
 import { type Command, Option } from 'commander';
 import type { TargetView } from '../../../shared/api/target-schema.ts';
+import type { ReadyValue } from '../../../shared/api/target-viewer.ts';
 import type { NamedTarget } from '../../client/paths.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
-import { documentText, type NamedItem, printItems } from '../documents.ts';
+import { itemText, type NamedItem, type Printed, printItems } from '../documents.ts';
+import { WrongUse } from '../exit-codes.ts';
+import { outputOption } from '../output.ts';
 import type { CommandSetting } from '../program.ts';
 import { type Resource, resourceWords, wantedOf } from '../resources.ts';
 import { byName, noneFound, type Selection, selectedTargets, selectionOf } from '../selection.ts';
+import { sortedByKey, sortKeyIn, sortOption } from '../sorting.ts';
 import { isColouredFor, type Row, rowsText, widthsOf } from '../tables.ts';
 import { probeHead, probeRows, type RowStyle, targetHead, targetRow } from '../target-rows.ts';
 import { watchedTargets } from '../watched-targets.ts';
@@ -15,8 +19,10 @@ import { type EventOptions, getEvents, limitOption } from './events.ts';
 const examples = `
 Examples:
   probelet get targets
-  probelet get targets -A -o wide
-  probelet get target checkout -o yaml
+  probelet get targets -A -o wide --sort-by .metadata.creationTimestamp
+  probelet get targets -A --not-ready --no-headers
+  probelet get target checkout -o jsonpath='{.status.conditions[?(@.type=="Ready")].message}'
+  probelet get targets -o custom-columns=NAME:.metadata.name,HOST:.spec.host
   probelet get probes -l team=shop -w`;
 
 export const getCommand = (setting: CommandSetting): Command =>
@@ -25,24 +31,37 @@ export const getCommand = (setting: CommandSetting): Command =>
     .argument('<resource...>', `${resourceWords.join(', ')}; then names, as in target/NAME or target NAME`)
     .option('-A, --all-namespaces', 'of all namespaces')
     .option('-l, --selector <labels>', 'with these labels, such as team=shop,tier!=test')
+    .option('--field-selector <fields>', 'with these fields, such as status.phase=Running,spec.host!=10.0.0.1')
+    .addOption(new Option('--ready <status>', 'whose condition Ready is so').choices(readyValues))
+    .option('--not-ready', 'whose condition Ready is not true')
     .option('-w, --watch', 'keep printing what changes, until interrupted')
     .addOption(limitOption())
-    .addOption(new Option('-o, --output <format>', 'format').choices(['wide', 'yaml', 'json', 'name']))
+    .addOption(sortOption())
+    .option('--no-headers', 'without the heads of the columns')
+    .option('--show-labels', 'the labels of targets as the last column')
+    .addOption(outputOption(['wide', 'yaml', 'json', 'name']))
     .addHelpText('after', examples)
-    .action((words: readonly string[], _options: EventOptions, command: Command) => get(setting, words, command));
+    .action((words: readonly string[], _options: Options, command: Command) => get(setting, words, command));
+
+const readyValues = ['true', 'false', 'unknown'] as const satisfies readonly ReadyValue[];
+
+type Options = EventOptions & { readonly showLabels?: boolean };
 
 async function get(setting: CommandSetting, words: readonly string[], command: Command): Promise<void> {
   const { io } = setting;
-  const options = command.opts<EventOptions>();
+  const options = command.opts<Options>();
   const { resource, names } = wantedOf(words);
   const connection = connectionOf(flagsOf(command), io.env);
   const selection = selectionOf(names, options, connection);
+  if (options.watch && (options.sortBy || selection.fieldSelector !== undefined || selection.ready))
+    throw new WrongUse('--watch goes with neither --sort-by, --field-selector, --ready nor --not-ready');
   const stop = options.watch ? { stop: io.interrupted() } : {};
   await withSession(connection, { io, ...stop }, async (session) => {
     if (resource === 'events') return getEvents({ ...setting, session, selection }, options);
     const getting: Getting = { ...setting, session, selection, resource, options };
     if (options.watch) return watchRows(getting);
-    return options.output === undefined || options.output === 'wide' ? printTable(getting) : printDocuments(getting);
+    const { output } = options;
+    return output === undefined || output.kind === 'wide' ? printTable(getting) : printDocuments(getting, output);
   });
 }
 
@@ -50,7 +69,7 @@ type Getting = CommandSetting & {
   readonly session: Session;
   readonly selection: Selection;
   readonly resource: Exclude<Resource, 'events'>;
-  readonly options: EventOptions;
+  readonly options: Options;
 };
 
 async function printTable(getting: Getting): Promise<void> {
@@ -58,36 +77,44 @@ async function printTable(getting: Getting): Promise<void> {
   // Only the rows are kept: targets may be many.
   const rows: Row[] = [];
   try {
-    for await (const own of inOrderOfNames(getting, (target) => rowsOf(getting, target))) rows.push(...own);
+    for await (const row of inWantedOrder(getting, (target) => rowsOf(getting, target))) rows.push(row);
   } finally {
-    if (rows.length > 0) io.out(rowsText([headOf(getting), ...rows], { isColoured: isColouredFor(io) }));
+    if (rows.length > 0) io.out(rowsText([...headOf(getting), ...rows], { isColoured: isColouredFor(io) }));
   }
   if (rows.length === 0) io.err(noneFound(resource, selection));
 }
 
 /**
- * What is shown of each target, sorted here: the API would read all targets again for each page of a sorted list. What
- * was found comes before the error that says what was not.
+ * What is shown of each target, by name or as `--sort-by` says. It is sorted here: the API would read all targets again
+ * for each page of a sorted list. What was found comes before the error that says what was not.
  */
-async function* inOrderOfNames<Shown>({ session, selection }: Getting, shownOf: (target: TargetView) => Shown) {
-  const found: (NamedTarget & { readonly shown: Shown })[] = [];
+async function* inWantedOrder<Shown>(getting: Getting, shownOf: (target: TargetView) => readonly Shown[]) {
+  const { session, selection } = getting;
+  const { sortBy } = getting.options;
+  const found: (NamedTarget & { readonly shown: Shown; readonly key: unknown })[] = [];
   try {
     for await (const target of selectedTargets(session, selection)) {
       const { namespace, name } = target.metadata;
-      found.push({ namespace, name, shown: shownOf(target) });
+      const items = sortBy ? itemsOf(getting, target) : [];
+      for (const [index, shown] of shownOf(target).entries())
+        found.push({ namespace, name, shown, key: sortBy && sortKeyIn(sortBy, items[index]?.value) });
     }
   } finally {
-    for (const { shown } of found.toSorted(byName)) yield shown;
+    const named = found.toSorted(byName);
+    for (const { shown } of sortBy ? sortedByKey(named, sortBy) : named) yield shown;
   }
 }
 
 const styleOf = ({ options }: Getting): RowStyle => ({
   hasNamespace: options.allNamespaces === true,
-  isWide: options.output === 'wide',
+  isWide: options.output?.kind === 'wide',
+  hasLabels: options.showLabels === true,
 });
 
-const headOf = (getting: Getting): Row =>
-  getting.resource === 'targets' ? targetHead(styleOf(getting)) : probeHead(styleOf(getting));
+function headOf(getting: Getting): readonly Row[] {
+  if (getting.options.headers === false) return [];
+  return [getting.resource === 'targets' ? targetHead(styleOf(getting)) : probeHead(styleOf(getting))];
+}
 
 function rowsOf(getting: Getting, target: TargetView): readonly Row[] {
   const nowMs = getting.io.clock.nowMs();
@@ -105,17 +132,14 @@ function itemsOf({ resource }: Getting, target: TargetView): readonly NamedItem[
   }));
 }
 
-async function printDocuments(getting: Getting): Promise<void> {
+async function printDocuments(getting: Getting, output: Printed['output']): Promise<void> {
   const { io, selection, resource, options } = getting;
-  const { output: format } = options;
-  if (format === undefined || format === 'wide') return;
   const isList = selection.names.length !== 1 || resource !== 'targets';
-  const items = async function* () {
-    for await (const own of inOrderOfNames(getting, (target) => itemsOf(getting, target))) yield* own;
-  };
+  const items = inWantedOrder(getting, (target) => itemsOf(getting, target));
   const kind = resource === 'targets' ? 'TargetList' : 'ProbeList';
-  const count = await printItems(items(), { format, isList, kind }, io.out);
-  if (count === 0 && format === 'name') io.err(noneFound(resource, selection));
+  const count = await printItems(items, { output, isList, kind, hasHead: options.headers !== false }, io.out);
+  const isName = output.kind === 'document' && output.format === 'name';
+  if (count === 0 && (isName || output.kind === 'columns')) io.err(noneFound(resource, selection));
 }
 
 /** Prints the rows of a target again whenever they differ from what was printed, apart from ages. */
@@ -133,6 +157,7 @@ function changePrinter(getting: Getting) {
   const { output } = options;
   const printed = new Map<string, string>();
   let widths: readonly number[] | undefined;
+  let isFirst = true;
   const isNew = (target: TargetView): boolean => {
     const { namespace, name, uid } = target.metadata;
     const state = JSON.stringify([uid, target.metadata.resourceVersion, shownState(getting, target)]);
@@ -143,17 +168,18 @@ function changePrinter(getting: Getting) {
   const rowsFor = (targets: readonly TargetView[]): void => {
     const rows = targets.flatMap((target) => rowsOf(getting, target));
     if (rows.length === 0) return;
-    const head = widths ? [] : [headOf(getting)];
+    const head = widths ? [] : headOf(getting);
     widths ??= widthsOf([...head, ...rows]);
     io.out(rowsText([...head, ...rows], { isColoured: isColouredFor(io), widths }));
   };
   return {
     print(targets: readonly TargetView[]): void {
       const changed = targets.filter(isNew);
-      if (output === undefined || output === 'wide') rowsFor(changed);
-      else
-        for (const { name, value } of changed.flatMap((target) => itemsOf(getting, target)))
-          io.out(output === 'name' ? `${name}\n` : `${output === 'yaml' ? '---\n' : ''}${documentText(value, output)}`);
+      if (output === undefined || output.kind === 'wide') return rowsFor(changed);
+      for (const item of changed.flatMap((target) => itemsOf(getting, target))) {
+        io.out(itemText(item, output, isFirst && options.headers !== false));
+        isFirst = false;
+      }
     },
   };
 }

@@ -1,11 +1,15 @@
 /** `probelet get`: its tables and documents, byte by byte, and its exit codes. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { eventSource } from '../../api/watching.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { servedWorld } from './served.ts';
 
 const events = eventSource();
+const hosts = 'a\t10.0.0.2\ntask\t10.0.0.4\nweb\t10.0.0.1\n';
 const { world, run } = await servedWorld({ watch: events.watch });
 
 const spec = (host: string) => ({ host, readinessProbe: { tcpSocket: { port: 80 } } });
@@ -124,6 +128,77 @@ describe('get targets', () => {
     assert.deepEqual([code, out, err], [4, 'target/a\n', ['error: there is no target nope in namespace default']]);
   });
 
+  test("takes kubectl's ways to write an option", async () => {
+    for (const line of ['get t -n=test', 'get t -ntest', 'get t -A=true -l=nope!=x -o=name', 'get t --namespace=test'])
+      assert.match((await run(line.split(' '))).out, /^(NAME|target\/)[^]*web/m, line);
+    assert.deepEqual((await run(['get', 't', '-n=none', '-o=name'])).err, ['No targets found in namespace none.']);
+  });
+
+  test('prints what a template finds, in one target and in a list', async () => {
+    for (const [args, out] of [
+      [['target', 'web', '-o', 'jsonpath={.metadata.name} at {.spec.host}'], 'web at 10.0.0.1'],
+      [['targets', '-o', 'jsonpath={range .items[*]}{.metadata.name}{"\\t"}{.spec.host}{"\\n"}{end}'], hosts],
+      [['targets', '-o', `jsonpath={.items[?(@.spec.lifecycle=="reported")].metadata.name}`], 'task'],
+      [['target', 'web', '-o=jsonpath={.metadata.labels}'], '{"team":"shop"}'],
+      [['target', 'web', '-o', 'jsonpath-as-json={.metadata.labels}'], '[\n    {\n        "team": "shop"\n    }\n]\n'],
+      [['targets', '-o', 'jsonpath={.nope}'], ''],
+      [['probes', 'web', '-o', 'jsonpath={.items[0].probeType}'], 'readiness'],
+    ] as const)
+      assert.deepEqual(await run(['get', ...args]), { code: 0, out, err: [] }, args.join(' '));
+    const { code, err } = await run(['get', 'targets', '-o', 'jsonpath={.items.x[0]}{.kind[0]}']);
+    assert.deepEqual([code, err], [1, ['error: the template cannot be printed: "TargetList" is not array or slice']]);
+  });
+
+  test('prints columns of its own, with and without their heads', async () => {
+    const columns = 'NAME:.metadata.name,TEAM:.metadata.labels.team,GATES:.spec.readinessGates[*].conditionType';
+    const rows = ['a      <none>   <none>', 'task   <none>   <none>', 'web    shop     <none>', ''];
+    const args = ['get', 'targets', '-o', `custom-columns=${columns}`];
+    assert.equal((await run(args)).out, ['NAME   TEAM     GATES', ...rows].join('\n'));
+    assert.equal((await run([...args, '--no-headers'])).out, rows.join('\n'));
+    const file = join(temporaryFolder(), 'columns');
+    writeFileSync(file, 'NAME            HOST\n.metadata.name  {.spec.host}\n');
+    const { out } = await run(['get', 'target', 'web', '-o', `custom-columns-file=${file}`]);
+    assert.equal(out, 'NAME   HOST\nweb    10.0.0.1\n');
+    writeFileSync(file, '{.spec.host}');
+    assert.equal((await run(['get', 'target', 'web', '-o', `jsonpath-file=${file}`])).out, '10.0.0.1');
+  });
+
+  test('sorts by what a path finds, texts of numbers as numbers, and what lacks it first', async () => {
+    const names = async (...args: readonly string[]) => (await run(['get', 'targets', '-o', 'name', ...args])).out;
+    assert.equal(await names('--sort-by', '.spec.host'), 'target/web\ntarget/a\ntarget/task\n');
+    assert.equal(await names('--sort-by={.metadata.labels.team}'), 'target/a\ntarget/task\ntarget/web\n');
+    assert.equal(
+      await names('--sort-by=status.containerStatuses[0].restartCount'),
+      'target/a\ntarget/web\ntarget/task\n',
+    );
+    const { code, err } = await run(['get', 'targets', '--sort-by', '.spec.nope']);
+    assert.deepEqual([code, err], [1, ['error: --sort-by: none of them has .spec.nope']]);
+    assert.match((await run(['get', 'targets', '--sort-by=.spec'])).err[0] ?? '', /\.spec has no order/);
+  });
+
+  test('selects by field and by readiness', async () => {
+    const names = async (...args: readonly string[]) => (await run(['get', 'targets', '-o', 'name', ...args])).out;
+    assert.equal(await names('--field-selector', 'spec.host!=10.0.0.1'), 'target/a\ntarget/task\n');
+    assert.equal(await names('--field-selector=spec.lifecycle=reported'), 'target/task\n');
+    assert.equal(await names('--ready', 'true'), 'target/task\n');
+    assert.equal(await names('--not-ready'), 'target/a\ntarget/web\n');
+    for (const args of [
+      ['a', '--not-ready'],
+      ['--ready=true', '--not-ready'],
+      ['--ready=maybe'],
+      ['-w', '--not-ready'],
+    ])
+      assert.equal((await run(['get', 'targets', ...args])).code, 2, args.join(' '));
+    const { code, err } = await run(['get', 'targets', '--field-selector', 'spec.nope=1']);
+    assert.deepEqual([code, err.length], [1, 1]);
+    assert.match(err[0] ?? '', /fieldSelector "spec\.nope" is no field to select by; those are metadata\.name/);
+  });
+
+  test('shows labels, and no heads, where they are asked for', async () => {
+    const { out } = await run(['get', 'targets', '--show-labels', '--no-headers']);
+    assert.match(out, /^a .* <none>\ntask .* <none>\nweb .* team=shop\n$/);
+  });
+
   test('is coloured on a terminal only, and not where NO_COLOR says no', async () => {
     const args = ['get', 'target', 'task'];
     const plain = (await run(args)).out;
@@ -140,7 +215,13 @@ describe('get targets', () => {
       [['get', 'pods'], /there is no resource pods: must be targets, probes or events/],
       [['get', 'target', 'a', '-A'], /a name goes with neither --all-namespaces nor --selector/],
       [['get', 'target/'], /target\/ must be KIND\/NAME/],
-      [['get', 'targets', '-o', 'xml'], /Allowed choices are wide, yaml, json, name/],
+      [['get', 'targets', '-o', 'xml'], /Allowed choices are wide, yaml, json, name, jsonpath=…/],
+      [['get', 'targets', '-o', 'jsonpath'], /jsonpath needs what to print, as in jsonpath='\{\.metadata\.name\}'/],
+      [['get', 'targets', '-o', 'jsonpath=.kind'], /a path stands in braces, as in '\{\.kind\}'/],
+      [['get', 'targets', '-o', 'jsonpath={.items[*}'], /unterminated array/],
+      [['get', 'targets', '-o', 'custom-columns=NAME'], /NAME must be HEAD:PATH/],
+      [['get', 'targets', '-o', 'jsonpath-file=/nope'], /\/nope there is no such file/],
+      [['get', 'targets', '--sort-by', '{.a}{.b}'], /must be a path such as \.metadata\.name/],
       [['get', 'targets', '--request-timeout', 'soon'], /must be a duration such as 30s or 5m/],
       [['get', 'targets', '--server', 'ftp://x'], /must be an http or https URL, or unix:PATH/],
       [['get', 'targets', '--server', 'http://user:secret@x'], /a token stands in a file/],
