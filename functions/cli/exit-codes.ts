@@ -6,6 +6,8 @@ export const exitCodes = {
   wrongUse: 2,
   notInTime: 3,
   notFound: 4,
+  /** Of `diff`, whose exit code 1 says that something differs. */
+  notCompared: 5,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

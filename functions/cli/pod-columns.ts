@@ -39,7 +39,7 @@ export function podColumns(target: TargetView): PodColumns {
 }
 
 /**
- * The ready sidecars, and the reason if an init container still keeps the Pod from its containers. `visited`: those that
+ * The ready sidecars, and the reason if an init container still keeps the Pod from its containers. `visited`: how many
  * had their turn.
  */
 function initialized(

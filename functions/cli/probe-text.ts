@@ -4,8 +4,8 @@ import type { ContainerView, TargetView } from '../../shared/api/target-schema.t
 type ProbeSpecView = NonNullable<ContainerView['livenessProbe']>;
 
 /**
- * `http-get http://:8080/healthz delay=0s timeout=1s period=10s #success=1 #failure=3`. A host is shown where the handler
- * names one; otherwise it is the target's. The path is as it is asked for, which kubectl percent-encodes once more.
+ * `http-get http://:8080/healthz delay=0s timeout=1s period=10s #success=1 #failure=3`. A host is shown where the
+ * handler names one; otherwise it is the target's. The path is as it is asked for, which kubectl encodes once more.
  */
 export function probeText(probe: ProbeSpecView): string {
   const { initialDelaySeconds, timeoutSeconds, periodSeconds, successThreshold, failureThreshold } = probe;

@@ -5,6 +5,7 @@ import { productVersion } from '../product-version.ts';
 import { connectionOptions } from './connection.ts';
 import { CliError, type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
+import { fileCommands, kubectlHint } from './kubectl-words.ts';
 import { commanderWords } from './pflag-words.ts';
 
 /** A command ends by itself with `ok`, or says otherwise. */
@@ -18,8 +19,10 @@ type MadeBy = (setting: CommandSetting) => Command;
 const commands: { readonly [name: string]: () => Promise<MadeBy> } = {
   start: async () => (await import('./commands/start.ts')).startCommand,
   apply: async () => (await import('./commands/apply.ts')).applyCommand,
+  diff: async () => (await import('./commands/diff.ts')).diffCommand,
   get: async () => (await import('./commands/get.ts')).getCommand,
   describe: async () => (await import('./commands/describe.ts')).describeCommand,
+  explain: async () => (await import('./commands/explain.ts')).explainCommand,
   events: async () => (await import('./commands/events.ts')).eventsCommand,
   edit: async () => (await import('./commands/edit.ts')).editCommand,
   delete: async () => (await import('./commands/delete.ts')).deleteCommand,
@@ -72,7 +75,8 @@ const withSubcommands = (command: Command): readonly Command[] => [
 ];
 
 /** Runs one command line, without the name of the program. Returns its exit code; prints no stack traces. */
-export async function runCli(args: readonly string[], io: Io): Promise<ExitCode> {
+export async function runCli(line: readonly string[], io: Io): Promise<ExitCode> {
+  const args = line[0] === 'help' ? helpLine(line.slice(1)) : line;
   let exitCode: ExitCode = exitCodes.ok;
   try {
     const command = commandIn(args);
@@ -87,6 +91,10 @@ export async function runCli(args: readonly string[], io: Io): Promise<ExitCode>
   }
 }
 
+/** `help get` is `get --help`. */
+const helpLine = (words: readonly string[]): readonly string[] =>
+  words.length === 0 || Object.hasOwn(commands, words[0] ?? '') ? [...words, '--help'] : words;
+
 /** The first word that is neither an option of the program nor the value of one. */
 function commandIn(args: readonly string[]): string {
   const valued = connectionOptions().flatMap(({ short, long }) => [short, long]);
@@ -97,8 +105,7 @@ function failed(error: unknown, args: readonly string[], { err }: Io): ExitCode 
   const [command = ''] = args;
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.ok;
-    const known = error.code === 'commander.unknownCommand' ? '' : command;
-    if (error.code !== 'commander.help') err(wrongUseLine(error.message, known));
+    if (error.code !== 'commander.help') err(wrongUseLine(...wrongUseOf(error, args)));
     return exitCodes.wrongUse;
   }
   if (error instanceof CliError) {
@@ -111,6 +118,16 @@ function failed(error: unknown, args: readonly string[], { err }: Io): ExitCode 
   }
   err(`error: ${error instanceof Error ? error.message : String(error)}`);
   return exitCodes.failed;
+}
+
+/** What is wrong, and the command whose help says more. */
+function wrongUseOf({ code, message }: CommanderError, args: readonly string[]): readonly [string, string] {
+  const command = commandIn(args);
+  if (code === 'commander.unknownCommand') return [kubectlHint(command) ?? message, ''];
+  const isFileNamed = code === 'commander.excessArguments' || code === 'commander.missingMandatoryOptionValue';
+  if (isFileNamed && fileCommands.includes(command) && args.some((word) => !word.startsWith('-') && word !== command))
+    return [`files stand behind -f, as in 'probelet ${command} -f FILE'`, command];
+  return [message, command];
 }
 
 function wrongUseLine(message: string, command: string): string {

@@ -19,6 +19,7 @@ const repeatedSearches: Readonly<Record<string, string>> = {
   '/\\d+|./gs': 'matches all that it has read',
   '/\\d{0,4}[SFE]/g': 'looks at no more than four digits',
   '/(^|-)[a-z]/g': 'is of constant length',
+  '/\\\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(.))/gs': 'is of constant length',
   '/[A-Z]+/g': 'matches all that it has read',
   '/\\W/g': 'is of constant length',
   '/%([0-9a-fA-F]{2})/g': 'is of constant length',

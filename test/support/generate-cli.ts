@@ -48,6 +48,7 @@ that is at most a minute.
 | 2 | wrong use |
 | 3 | not in time |
 | 4 | what was named does not exist |
+| 5 | of \`diff\`: it could not be compared; there 1 says that something would change |
 
 ## What the table of targets shows
 

@@ -30,13 +30,15 @@ import { isColouredFor } from '../tables.ts';
 import { diffText } from '../target-diff.ts';
 import { checkedTogether, targetsOf } from '../wanted-targets.ts';
 
-type Options = FileOptions & {
+export type ApplyOptions = FileOptions & {
   readonly host?: string;
   readonly dryRun?: 'server' | 'none';
   readonly diff?: boolean;
   readonly prune?: boolean;
   readonly applySet: string;
   readonly output?: DocumentFormat;
+  /** Of `diff`: called for each target that would change, whose line is not printed. */
+  readonly onChange?: () => void;
 };
 
 /** Targets of one apply. */
@@ -63,18 +65,22 @@ export const applyCommand = (setting: CommandSetting): Command =>
     .option('--diff', `print what changes of each target (default: on a terminal, up to ${ownDiffsMax} targets)`)
     .option('--no-diff', 'do not')
     .option('--prune', 'also delete the targets that an earlier apply has stored and no file names')
-    .addOption(new Option('--apply-set <name>', 'which targets belong together').argParser(setName).default('default'))
+    .addOption(setOption())
     .addOption(new Option('-o, --output <format>', 'print the targets').choices(['yaml', 'json', 'name']))
     .addHelpText('after', examples)
-    .action((_options: Options, command: Command) => apply(setting, command));
+    .action((_options: ApplyOptions, command: Command) => apply(setting, command, command.opts<ApplyOptions>()));
+
+/** `--apply-set NAME`. */
+export const setOption = (): Option =>
+  new Option('--apply-set <name>', 'which targets belong together').argParser(setName).default('default');
 
 function setName(text: string): string {
   if (text !== '' && isLabelValue(text)) return text;
   throw new InvalidArgumentError('must be at most 63 letters, digits, dots, hyphens and underscores, as a label is');
 }
 
-async function apply({ io, endWith }: CommandSetting, command: Command): Promise<void> {
-  const options = command.opts<Options>();
+/** Also for `diff`, which brings options of its own. */
+export async function apply({ io, endWith }: CommandSetting, command: Command, options: ApplyOptions): Promise<void> {
   const { filename, recursive, host, applySet: set } = options;
   const connection = connectionOf(flagsOf(command), io.env);
   const { namespace, timeoutMs } = connection;
@@ -101,7 +107,7 @@ async function apply({ io, endWith }: CommandSetting, command: Command): Promise
 
 type Run = {
   readonly io: Io;
-  readonly options: Options;
+  readonly options: ApplyOptions;
   readonly progress: Progress;
   readonly targets: readonly ConvertedTarget[];
   readonly set: string;
@@ -122,7 +128,7 @@ async function applyAll(session: Session, run: Run): Promise<boolean> {
       const { name } = outcome.wanted;
       if (isReported(outcome, io)) {
         if (diffed.includes(outcome.applied.change)) io.out(diffOf(outcome, io));
-        if (options.output === undefined) io.out(`target/${name} ${outcome.applied.change}${suffix(dryRun)}\n`);
+        if (options.output === undefined) printLine(outcome, run);
         else yield { name: `target/${name}`, value: await targetOf(outcome, session) };
       } else failed += 1;
       progress.show(`${done} of ${targets.length} targets`);
@@ -135,6 +141,11 @@ async function applyAll(session: Session, run: Run): Promise<boolean> {
   return failed === 0;
 }
 
+function printLine({ wanted, applied: { change } }: Outcome, { io, options, dryRun }: Run): void {
+  if (!options.onChange) io.out(`target/${wanted.name} ${change}${suffix(dryRun)}\n`);
+  else if (change !== 'unchanged') options.onChange();
+}
+
 const suffix = (dryRun: boolean): string => (dryRun ? ' (dry run)' : '');
 
 /** Prints warnings, or why a target is not stored. Returns whether it is. */
@@ -143,10 +154,18 @@ function isReported({ wanted, applied }: Outcome, { err }: Io): boolean {
   if (warning !== undefined) err(`Warning: target/${name}: ${warning}`);
   if (!problem) return true;
   const fields = (problem.errors ?? []).flatMap((error) => ('pointer' in error ? [error] : []));
-  if (fields.length === 0) err(`${placeText(wanted.placeOf(''))}: target/${wanted.name}: ${refusalLine(problem)}`);
+  if (fields.length === 0)
+    err(`${placeText(wanted.placeOf(''))}: target/${wanted.name}: ${refusalLine(problem)}${nextStep(wanted, problem)}`);
   for (const { pointer, detail } of fields)
     err(fileErrorText({ ...wanted.placeOf(pointer), field: wanted.fieldOf(pointer), detail }));
   return false;
+}
+
+/** What to do about a target that is being deleted. */
+function nextStep({ name, namespace }: ConvertedTarget, { type }: NonNullable<Outcome['applied']['problem']>): string {
+  if (type !== 'urn:probelet:problem:terminating') return '';
+  const named = `target/${name}${namespace === 'default' ? '' : ` -n ${namespace}`}`;
+  return ` Wait for that with 'probelet wait ${named} --for=delete', or end it now with 'probelet delete ${named} --now'.`;
 }
 
 /** By itself only what changes is shown, on a terminal, and of few: each diff takes two requests more. */

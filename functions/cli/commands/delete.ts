@@ -1,10 +1,14 @@
 /** `probelet delete`: begins the termination of targets. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { gracePeriodSecondsMax } from '../../../shared/core/limits.ts';
 import type { NamedTarget } from '../../client/paths.ts';
 import { apiCommand, type Connection, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
+import { milliseconds } from '../durations.ts';
 import { CliError, exitCodes, WrongUse } from '../exit-codes.ts';
 import { inOrder } from '../in-order.ts';
+import { untilGone } from '../leaving.ts';
 import { anyHost, convertedFiles, type FileOptions, reportErrors, withFiles } from '../manifest-files.ts';
+import { numberOption } from '../number-option.ts';
 import type { CommandSetting } from '../program.ts';
 import { deletionsAtOnce } from '../pruning.ts';
 import { noTarget, targetNames } from '../resources.ts';
@@ -15,22 +19,41 @@ type Options = FileOptions & {
   readonly selector?: string;
   readonly dryRun?: boolean;
   readonly ignoreNotFound?: boolean;
+  readonly gracePeriod?: number;
+  readonly now?: boolean;
+  readonly force?: boolean;
+  readonly wait: boolean;
+  readonly timeout?: number;
 };
 
 const examples = `
 Examples:
   probelet delete target/checkout
-  probelet delete target a b c -n shop
+  probelet delete target a b c -n shop --wait=false
+  probelet delete target/checkout --now
   probelet delete targets -l team=shop --dry-run
   probelet delete -f targets/ -R`;
 
 export const deleteCommand = (setting: CommandSetting): Command =>
   withFiles(apiCommand('delete'), { isMandatory: false })
-    .description('delete targets; the names are free when their grace period is over')
+    .description('delete targets, and wait until their grace period is over and their names are free')
     .argument('[target...]', 'target/NAME, or target NAME; target alone with --selector')
     .option('-l, --selector <labels>', 'all targets of the namespace with these labels')
     .option('--dry-run', 'only say what would be deleted')
     .option('--ignore-not-found', 'a target that does not exist is no error')
+    .addOption(
+      numberOption('--grace-period <seconds>', 'in place of that of the spec; 0: at once', {
+        min: 0,
+        max: gracePeriodSecondsMax,
+      }),
+    )
+    .option('--now', 'with a grace period of 1 s')
+    .option('--force', 'with a grace period of 0 s')
+    .option('--wait', 'wait until they are gone', true)
+    .option('--no-wait', 'do not, as --wait=false')
+    .addOption(
+      new Option('--timeout <duration>', 'how long to wait (default: the grace period and 2m)').argParser(milliseconds),
+    )
     .addHelpText('after', examples)
     .action(async (words: readonly string[], _options: Options, command: Command) => {
       const options = command.opts<Options>();
@@ -84,17 +107,32 @@ async function selected(session: Session, { selector }: Options): Promise<readon
   return found;
 }
 
+/** @throws WrongUse if several of the options say it */
+function gracePeriodOf({ gracePeriod, now, force }: Options): { readonly gracePeriodSeconds?: number } {
+  // As kubectl: both ask for the same.
+  if (force && (gracePeriod ?? 0) !== 0) throw new WrongUse('--force goes only with --grace-period=0');
+  if (now && (force || gracePeriod !== undefined))
+    throw new WrongUse('--now goes with neither --force nor --grace-period');
+  const seconds = now ? 1 : force ? 0 : gracePeriod;
+  return seconds === undefined ? {} : { gracePeriodSeconds: seconds };
+}
+
 type Deletion = { readonly targets: readonly NamedTarget[]; readonly options: Options };
 
 /** @throws CliError for targets that do not exist, after the others */
-async function deleteAll({ io }: CommandSetting, { client, namespace }: Session, { targets, options }: Deletion) {
-  const { dryRun = false, ignoreNotFound = false } = options;
-  const remove = async (target: NamedTarget) => ({ target, isThere: await client.remove(target, { dryRun }) });
+async function deleteAll({ io }: CommandSetting, session: Session, { targets, options }: Deletion) {
+  const { dryRun = false, ignoreNotFound = false, timeout } = options;
+  const { client, namespace } = session;
+  const removal = { dryRun, ...gracePeriodOf(options) };
+  const remove = async (target: NamedTarget) => ({ target, isThere: await client.remove(target, removal) });
+  const removed: NamedTarget[] = [];
   const absent: NamedTarget[] = [];
   for await (const { target, isThere } of inOrder(targets, deletionsAtOnce, remove)) {
     if (isThere) io.out(`target/${target.name} deleted${dryRun ? ' (dry run)' : ''}\n`);
-    else absent.push(target);
+    (isThere ? removed : absent).push(target);
   }
+  if (options.wait && !dryRun)
+    await untilGone(removed, { io, session, ...(timeout !== undefined && { timeoutMs: timeout }) });
   if (absent.length === 0 || ignoreNotFound) return;
   if (absent.every((each) => each.namespace === namespace))
     throw noTarget(absent.map(({ name }) => name).join(', '), namespace);

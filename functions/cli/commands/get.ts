@@ -172,14 +172,17 @@ function changePrinter(getting: Getting) {
     widths ??= widthsOf([...head, ...rows]);
     io.out(rowsText([...head, ...rows], { isColoured: isColouredFor(io), widths }));
   };
+  const itemsFor = (targets: readonly TargetView[], printed: Printed['output']): void => {
+    for (const item of targets.flatMap((target) => itemsOf(getting, target))) {
+      io.out(itemText(item, printed, isFirst && options.headers !== false));
+      isFirst = false;
+    }
+  };
   return {
     print(targets: readonly TargetView[]): void {
       const changed = targets.filter(isNew);
-      if (output === undefined || output.kind === 'wide') return rowsFor(changed);
-      for (const item of changed.flatMap((target) => itemsOf(getting, target))) {
-        io.out(itemText(item, output, isFirst && options.headers !== false));
-        isFirst = false;
-      }
+      if (output === undefined || output.kind === 'wide') rowsFor(changed);
+      else itemsFor(changed, output);
     },
   };
 }

@@ -45,7 +45,11 @@ export const waitCommand = ({ io }: CommandSetting): Command =>
       const connection = connectionOf(flagsOf(command), io.env);
       await withSession(connection, { io }, async (session) => {
         const endMs = io.clock.monotonicMs() + timeout;
-        for (const name of names) io.out(`${await waitFor(name, awaited, { io, session, endMs })}\n`);
+        for (const name of names) {
+          const line = await waitFor(name, awaited, { io, session, endMs });
+          if (line === undefined) io.err(await noneToWaitFor(name, session));
+          else io.out(`${line}\n`);
+        }
       });
     });
 
@@ -59,18 +63,32 @@ function awaitedOf(text: string): Awaited {
 
 type Waiting = { readonly io: Io; readonly session: Session; readonly endMs: number };
 
-/** The line to print. @throws CliError for a target that is not there, and for what does not happen in time */
-async function waitFor(name: string, awaited: Awaited, { io, session, endMs }: Waiting): Promise<string> {
+/**
+ * The line to print; undefined: the deletion is awaited of a target that is not there, which is no error for kubectl.
+ *
+ * @throws CliError for a condition of a target that is not there, and for what does not happen in time
+ */
+async function waitFor(name: string, awaited: Awaited, { io, session, endMs }: Waiting): Promise<string | undefined> {
   const { client, namespace } = session;
+  let uid: string | undefined;
   for (;;) {
     const target = await client.target({ namespace, name });
-    if (awaited.kind === 'deletion' && !target) return `target/${name} deleted`;
+    const isGone = !target || (uid !== undefined && target.metadata.uid !== uid);
+    if (awaited.kind === 'deletion' && isGone) return uid === undefined ? undefined : `target/${name} deleted`;
     if (!target) throw noTarget(name, namespace);
+    uid ??= target.metadata.uid;
     if (awaited.kind === 'condition' && conditionOf(target, awaited.type)?.status.toLowerCase() === awaited.status)
       return `target/${name} condition met`;
     if (io.clock.monotonicMs() >= endMs) throw new CliError(lateLine(target, awaited), exitCodes.notInTime);
     await sleep(io.clock, pollMs);
   }
+}
+
+/** Nothing was deleted while it was awaited; a wrong namespace is the likely reason. */
+async function noneToWaitFor(name: string, { client, namespace }: Session): Promise<string> {
+  const line = `There is no target ${name} in namespace ${namespace}: nothing to wait for.`;
+  for await (const _ of client.targets({ namespace })) return line;
+  return `${line} The namespace has no targets; name another by --namespace.`;
 }
 
 const conditionOf = ({ status }: TargetView, type: string) =>

@@ -1,7 +1,7 @@
 /**
  * What a template of `-o jsonpath` finds in a value, and how it is printed, as kubectl does (k8s.io/client-go
- * util/jsonpath). A field that is missing is no error, as with kubectl's `--allow-missing-template-keys`. Members are in
- * the order of the value; kubectl's have none.
+ * util/jsonpath). A missing field is no error, as with kubectl's `--allow-missing-template-keys`. Members are in the
+ * order of the value; kubectl's have none.
  */
 import { JsonpathError, type Path, type PathNode, parseTemplate, type TemplateNode } from './parser.ts';
 

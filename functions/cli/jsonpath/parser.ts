@@ -1,6 +1,6 @@
 /**
- * Templates of `-o jsonpath`, parsed as kubectl parses them (k8s.io/client-go util/jsonpath: parser.go): text, and actions
- * in braces. An action is a path, a quoted text, or `range` and `end`.
+ * Templates of `-o jsonpath`, parsed as kubectl parses them (k8s.io/client-go util/jsonpath: parser.go): text, and
+ * actions in braces. An action is a path, a quoted text, or `range` and `end`.
  */
 
 /** A bound of a slice; absent: the beginning or the end of the list. */

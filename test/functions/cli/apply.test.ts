@@ -138,7 +138,7 @@ spec:
     assert.deepEqual([code, out], [1, 'target/a created\n']);
     assert.deepEqual(err, [
       'a.yaml:4:1: target/b: targetsMax is 1: there are 1, and this asks for 1 more.',
-      'a.yaml:7:1: target/c: The target is terminating; its name is free again when it is gone.',
+      "a.yaml:7:1: target/c: The target is terminating; its name is free again when it is gone. Wait for that with 'probelet wait target/c --for=delete', or end it now with 'probelet delete target/c --now'.",
       'Nothing is pruned, because not everything is stored.',
     ]);
     assert.deepEqual(await names(), ['default/a']);

@@ -52,13 +52,13 @@ Events: <none>
 
 test('delete begins the termination of named and of selected targets', async () => {
   assert.equal((await run(['delete', 'target', 'a', '--dry-run'])).out, 'target/a deleted (dry run)\n');
-  const named = await run(['delete', 'target/a', 'nope']);
+  const named = await run(['delete', 'target/a', 'nope', '--wait=false']);
   assert.deepEqual(named, {
     code: 4,
     out: 'target/a deleted\n',
     err: ['error: there is no target nope in namespace default'],
   });
-  assert.equal((await run(['delete', 'target', '-l', 'of in (b,c)'])).out, 'target/b deleted\n');
+  assert.equal((await run(['delete', 'target', '-l', 'of in (b,c)', '--no-wait'])).out, 'target/b deleted\n');
   assert.match((await run(['get', 'targets'])).out, /\na .* Terminating .*\nb .* Terminating /);
   for (const args of [['target'], ['target', 'a', '-l', 'of=a'], ['probe', 'a'], []])
     assert.equal((await run(['delete', ...args])).code, 2);
@@ -74,12 +74,12 @@ test('delete takes the targets of files, wherever they are and whatever else is 
   );
   const spec = { host: '10.0.0.1', containers: [{ name: 'app' }] };
   await world.expect(201, 'PUT', '/v1/namespaces/shop/targets/c', { spec });
-  assert.deepEqual(await run(['delete', '-f', folder]), {
+  assert.deepEqual(await run(['delete', '-f', folder, '--wait=false']), {
     code: 4,
     out: 'target/c deleted\n',
     err: ['error: there is no target pod in namespace default'],
   });
-  assert.equal((await run(['delete', '-f', folder, '--ignore-not-found'])).code, 0);
+  assert.equal((await run(['delete', '-f', folder, '--ignore-not-found', '--wait=false'])).code, 0);
   await world.expect(201, 'PUT', `${targets}/pod`, { spec });
   writeFileSync(join(folder, 'b.yaml'), '!');
   const { code, out, err } = await run(['delete', '-f', folder, '--dry-run']);
@@ -87,7 +87,7 @@ test('delete takes the targets of files, wherever they are and whatever else is 
   assert.match(err[0] ?? '', /b\.yaml:1:2: /);
   for (const args of [['target/pod'], ['-l', 'a=b']])
     assert.equal((await run(['delete', '-f', folder, ...args])).code, 2);
-  assert.equal((await run(['delete', 'target/pod'])).code, 0);
+  assert.equal((await run(['delete', 'target/pod', '--wait=false'])).code, 0);
 });
 
 describe('wait', () => {
@@ -113,14 +113,83 @@ describe('wait', () => {
     ]);
   });
 
-  test('for the deletion ends when there is no such target; for a condition that is an error', async () => {
-    assert.equal((await run(['wait', 'target/none', '--for=deleted'])).out, 'target/none deleted\n');
+  test('for the deletion of what is not there claims none, and names a namespace that is likely wrong', async () => {
+    assert.deepEqual(await run(['wait', 'target/none', '--for=delete']), {
+      code: 0,
+      out: '',
+      err: ['There is no target none in namespace default: nothing to wait for.'],
+    });
+    const { out, err } = await run(['wait', 'target/web', '--for=deleted', '-n=defualt']);
+    assert.equal(out, '');
+    assert.deepEqual(err, [
+      'There is no target web in namespace defualt: nothing to wait for. The namespace has no targets; name another by --namespace.',
+    ]);
     assert.equal((await run(['wait', 'target/none', '--for=condition=Ready'])).code, 4);
   });
 
   test('says how it is used', async () => {
     for (const args of [['target/web'], ['target/web', '--for=ready'], ['target', '--for=delete']])
       assert.equal((await run(['wait', ...args])).code, 2);
+  });
+});
+
+describe('delete and apply', () => {
+  test('delete says how long a target stays that does not end', async () => {
+    await world.expect(201, 'PUT', `${targets}/stays`, { spec: { host: '10.0.0.1', containers: [{ name: 'app' }] } });
+    const { code, out, err } = await run(['delete', 'target/stays', '--timeout', '2s']);
+    assert.deepEqual([code, out], [3, 'target/stays deleted\n']);
+    assert.deepEqual(err, [
+      'error: target/stays is still there: it ends by itself; --now ends it at once, and --wait=false does not wait',
+    ]);
+  });
+
+  test('apply says how a target that terminates is got rid of', async (t) => {
+    const file = join(temporaryFolder(t), 'stays.yaml');
+    writeFileSync(file, 'metadata: { name: stays }\nspec: { host: h, livenessProbe: { tcpSocket: { port: 1 } } }\n');
+    const { code, err } = await run(['apply', '-f', file]);
+    assert.equal(code, 1);
+    assert.match(
+      err.join('\n'),
+      /terminating; its name is free again when it is gone\. Wait for that with 'probelet wait target\/stays --for=delete', or end it now with 'probelet delete target\/stays --now'\.$/,
+    );
+  });
+
+  test('delete shortens the grace period', async () => {
+    for (const [index, [option, seconds]] of [
+      ['--now', 1],
+      ['--force', 0],
+      ['--grace-period=7', 7],
+    ].entries()) {
+      await world.expect(201, 'PUT', `${targets}/short${index}`, {
+        spec: { host: '10.0.0.1', containers: [{ name: 'a' }] },
+      });
+      await run(['delete', `target/short${index}`, `${option}`, '--wait=false']);
+      const { body } = await world.ask('GET', `${targets}/short${index}`);
+      assert.equal(body.metadata?.deletionGracePeriodSeconds ?? 0, seconds, `${option}`);
+    }
+    for (const args of [
+      ['--now', '--force'],
+      ['--now', '--grace-period=3'],
+      ['--force', '--grace-period=3'],
+      ['--grace-period=-2'],
+    ])
+      assert.equal((await run(['delete', 'target/web', ...args])).code, 2, args.join(' '));
+  });
+});
+
+describe('diff', () => {
+  test('prints what apply would change, and says so by its exit code', async (t) => {
+    const file = join(temporaryFolder(t), 'new.yaml');
+    writeFileSync(file, 'metadata: { name: new }\nspec: { host: h, livenessProbe: { tcpSocket: { port: 1 } } }\n');
+    const { code, out, err } = await run(['diff', '-f', file]);
+    assert.deepEqual([code, err], [1, []]);
+    assert.match(out, /^--- \/dev\/null\n\+\+\+ target\/new \(namespace default\)\n@@ /);
+    assert.equal((await run(['apply', '-f', file])).out, 'target/new created\n');
+    assert.deepEqual(await run(['diff', '-f', file]), { code: 0, out: '', err: [] });
+    writeFileSync(file, '!');
+    assert.equal((await run(['diff', '-f', file])).code, 5);
+    assert.equal((await run(['diff', '-f', file, '--server', 'http://127.0.0.1:1'])).code, 5);
+    assert.equal((await run(['diff'])).code, 2);
   });
 });
 

@@ -25,6 +25,8 @@ async function suggested(line: string, env: Readonly<Record<string, string>> = {
   return out.split('\n').flatMap((each) => (each === '' ? [] : (each.split('\t')[0] ?? '')));
 }
 
+const templateFormats = ['jsonpath=', 'jsonpath-as-json=', 'jsonpath-file=', 'custom-columns=', 'custom-columns-file='];
+
 describe('what is suggested', () => {
   const lines: readonly (readonly [line: string, words: readonly string[]])[] = [
     ['des', ['describe']],
@@ -40,7 +42,7 @@ describe('what is suggested', () => {
     ['wait target/web ', ['target/db', 'target/web', 'target/work']],
     ['wait target/web --for condition=R', ['condition=Ready']],
     ['wait target/web --for=d', ['--for=delete']],
-    ['get targets -o ', ['wide', 'yaml', 'json', 'name']],
+    ['get targets -o ', ['wide', 'yaml', 'json', 'name', ...templateFormats]],
     ['get targets --output=y', ['--output=yaml']],
     ['get targets --all', ['--all-namespaces']],
     ['apply -f ', [':files']],

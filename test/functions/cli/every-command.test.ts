@@ -20,6 +20,7 @@ const callsOf: { readonly [command: string]: readonly (readonly string[])[] } = 
   apply: [['-f', manifest]],
   delete: [['target/a'], ['targets', '-l', 'a=b'], ['-f', manifest]],
   describe: [['target', 'a']],
+  diff: [['-f', manifest]],
   // It reports on the server in a table: see doctor.test.ts.
   doctor: [],
   edit: [['target/a']],
@@ -65,7 +66,8 @@ for (const [what, start] of Object.entries(servers))
           const url = await start();
           const { code, err } = await ranCli([command, ...args, '--server', url, '--request-timeout', '50ms'], { env });
           const text = err.join('\n');
-          assert.equal(code, 1, text);
+          // For diff, 1 says that something differs.
+          assert.equal(code, command === 'diff' ? 5 : 1, text);
           assert.equal(err.length, 1, text);
           assert.match(text, /^error: /);
           assert.ok(text.includes(url), text);
@@ -77,11 +79,12 @@ describe('a context that is gone and a configuration that cannot be read', () =>
   for (const [command, [args]] of Object.entries(callsOf))
     test(`are one line of ${command}`, async () => {
       if (!args) return;
+      const failing = command === 'diff' ? 5 : 1;
       const gone = await ranCli([command, ...args, '--context', 'gone'], { env });
-      assert.deepEqual([gone.code, gone.err.length], [1, 1], gone.err.join('\n'));
+      assert.deepEqual([gone.code, gone.err.length], [failing, 1], gone.err.join('\n'));
       assert.match(gone.err[0] ?? '', /^error: .*gone/);
       const broken = await ranCli([command, ...args], { env: { ...env, XDG_CONFIG_HOME: folder } });
-      assert.deepEqual([broken.code, broken.err.length], [1, 1], broken.err.join('\n'));
+      assert.deepEqual([broken.code, broken.err.length], [failing, 1], broken.err.join('\n'));
       assert.ok(broken.err[0]?.startsWith(`error: ${brokenConfig}`), broken.err[0]);
     });
 });

@@ -130,7 +130,7 @@ describe('get targets', () => {
 
   test("takes kubectl's ways to write an option", async () => {
     for (const line of ['get t -n=test', 'get t -ntest', 'get t -A=true -l=nope!=x -o=name', 'get t --namespace=test'])
-      assert.match((await run(line.split(' '))).out, /^(NAME|target\/)[^]*web/m, line);
+      assert.match((await run(line.split(' '))).out, /^(NAME|target\/)[\s\S]*web/m, line);
     assert.deepEqual((await run(['get', 't', '-n=none', '-o=name'])).err, ['No targets found in namespace none.']);
   });
 

@@ -1,6 +1,6 @@
 /**
- * The cases of kubectl's printer of Pods (k8s.io/kubernetes v1.36.3, pkg/printers/internalversion/printers_test.go), with
- * the cells that it expects. AGE is left out: there the Pods have no time of creation.
+ * The cases of kubectl's printer of Pods (k8s.io/kubernetes v1.36.3, printers_test.go in pkg/printers/internalversion),
+ * with the cells that it expects. AGE is left out: there the Pods have no time of creation.
  */
 
 /** Of a container. `endedAgo`: seconds since the last run of the container ended. */

@@ -130,6 +130,17 @@ test('a sidecar and a failing liveness are seen in the row of the target', async
   await shows('dead', /^dead +1\/1 +\w+ +1( \(\d requested\))? +\d+s$/);
 });
 
+test('delete waits until the name is free, so that apply can follow', async (t) => {
+  const { run } = await live(t);
+  const file = join(temporaryFolder(t), 'a.yaml');
+  writeFileSync(file, 'metadata: { name: a }\nspec: { host: 127.0.0.1, livenessProbe: { tcpSocket: { port: 1 } } }\n');
+  assert.equal((await run('apply', '-f', file)).code, 0);
+  assert.deepEqual(await run('delete', 'target/a', '--now'), { code: 0, out: 'target/a deleted\n', err: [] });
+  assert.deepEqual(await run('apply', '-f', file), { code: 0, out: 'target/a created\n', err: [] });
+  await run('delete', 'target/a', '--grace-period=1', '--wait=false');
+  assert.deepEqual(await run('wait', 'target/a', '--for=delete'), { code: 0, out: 'target/a deleted\n', err: [] });
+});
+
 test('probe ends with what it has found, although the result stays and the next period is far', async (t) => {
   const { run } = await live(t);
   const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1');

@@ -14,16 +14,44 @@ test('--version prints the version of package.json, exit code 0', async () => {
   assert.deepEqual(await ranCli(['--version']), { code: 0, out: `${version}\n`, err: [] });
 });
 
+/** Those of kubectl's reference that are about objects and containers. */
+const kubectlCommands = (
+  'annotate api-resources apply attach autoscale cluster-info completion config cp create delete describe diff drain ' +
+  'edit events exec explain get help label logs patch port-forward replace rollout run scale set top version wait'
+).split(' ');
+
 const wrongUses: readonly (readonly [command: string, line: string])[] = [
   ['gte targets', "error: unknown command 'gte' (Did you mean get?) See 'probelet --help'."],
   ['--nope', "error: unknown option '--nope'. See 'probelet --help'."],
   ['get', "error: missing required argument 'resource'. See 'probelet get --help'."],
+  ['apply targets.yaml', "error: files stand behind -f, as in 'probelet apply -f FILE'. See 'probelet apply --help'."],
+  [
+    'logs web',
+    "error: there is no command logs: a target is probed, but not run here: 'probelet events NAME' prints what its probes have said. See 'probelet --help'.",
+  ],
+  ['help gte', "error: unknown command 'gte' (Did you mean get?) See 'probelet --help'."],
   ['get targets --nope', "error: unknown option '--nope'. See 'probelet get --help'."],
 ];
 
 for (const [command, line] of wrongUses)
   test(`probelet ${command} is wrong use: one line, exit code 2`, async () =>
     assert.deepEqual(await ranCli(command.split(' ')), { code: 2, out: '', err: [line] }));
+
+test('help is that of the program, and of a command', async () => {
+  assert.deepEqual(await ranCli(['help']), await ranCli(['--help']));
+  assert.deepEqual(await ranCli(['help', 'get']), await ranCli(['get', '--help']));
+  assert.deepEqual(await ranCli(['help', 'context', 'add']), await ranCli(['context', 'add', '--help']));
+});
+
+test('what kubectl can do and probelet cannot is answered with what does it here', async () => {
+  const { out } = await ranCli(['--help']);
+  const own = Array.from((out.split(/^Commands:$/m)[1] ?? '').matchAll(/^ {2}([a-z]+)/gm), ([, name = '']) => name);
+  for (const command of kubectlCommands.filter((each) => !own.includes(each) && each !== 'help')) {
+    const { code, err } = await ranCli([command]);
+    assert.equal(code, 2, command);
+    assert.ok(err[0]?.startsWith(`error: there is no command ${command}: `), err[0]);
+  }
+});
 
 /** Prints the files of the project that a process reads, at its end. */
 const printingReads = `data:text/javascript,${encodeURIComponent(`

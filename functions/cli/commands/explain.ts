@@ -1,0 +1,20 @@
+/** `probelet explain`: the fields of a target, as `kubectl explain` prints them. */
+import { Command } from 'commander';
+import { explained } from '../explaining.ts';
+import type { CommandSetting } from '../program.ts';
+
+const examples = `
+Examples:
+  probelet explain target
+  probelet explain target.spec.containers.readinessProbe
+  probelet explain target.spec --recursive`;
+
+export const explainCommand = ({ io }: CommandSetting): Command =>
+  new Command('explain')
+    .description('print the fields of a target, with their types and what they mean')
+    .argument('<field>', 'target, or a field of it, as in target.spec.readinessProbe')
+    .option('--recursive', 'the fields of fields, too, without what they mean')
+    .addHelpText('after', examples)
+    .action((path: string, { recursive = false }: { readonly recursive?: boolean }) =>
+      io.out(explained(path, recursive)),
+    );
