@@ -1,74 +1,57 @@
-/** The handler that asks from outside a container what a command in it asks over the network. */
-import { toolsOf } from '../core/probe-command.ts';
-import { type Members, textOf } from './values.ts';
-import { splitWords } from './words.ts';
+/**
+ * The handler that asks from outside a container what a command in it asks over the network. Only what is known is
+ * accepted: of the shell's grammar, of programs and of their options. Everything else stays a command.
+ */
+import { ownProperty } from '../core/own-property.ts';
+import { curl } from './command/curl.ts';
+import { grpcHealthProbe } from './command/grpc-health-probe.ts';
+import { nc } from './command/nc.ts';
+import { asks, type Reading, runs, shown, type Tool } from './command/reading.ts';
+import { scriptCommand } from './command/shell-script.ts';
+import { wget } from './command/wget.ts';
+import { probeTextLengthMax } from './limits.ts';
 
 /** Hosts that mean the container itself. */
 export const localNames = ['localhost', '127.0.0.1', '[::1]', '0.0.0.0'] as const;
 
-/** `names`: hosts that mean the container itself. Undefined: no handler asks the same. */
-export function handlerOfCommand(command: readonly string[], names: readonly string[]): Members | undefined {
-  const [shell = '', option = '', script = '', ...more] = command;
-  const isScript = /(^|\/)(ba|da|a)?sh$/.test(shell) && option === '-c' && more.length === 0;
-  return askedBy(isScript ? (splitWords(script) ?? []) : command, names);
+/** Each program whose question is known. */
+const tools: { readonly [program: string]: Tool } = {
+  curl,
+  wget,
+  nc,
+  ncat: nc,
+  netcat: nc,
+  grpc_health_probe: grpcHealthProbe,
+  'grpc-health-probe': grpcHealthProbe,
+};
+
+/** `names`: hosts that mean the container itself. */
+export function handlerOfCommand(command: readonly string[], names: readonly string[]): Reading {
+  if (command.reduce((sum, word) => sum + word.length, 0) > probeTextLengthMax)
+    return runs(`it has more than ${probeTextLengthMax} characters`);
+  const [program = '', option, script = '', ...more] = command;
+  const [, shell] = /^(?:\/(?:[\w.-]+\/)*)?(sh|bash|dash|ash)$/.exec(program) ?? [];
+  if (shell === undefined) return askedBy(command, names);
+  if (option !== '-c' && option !== '-ec') return runs(`${shown(shell)} runs something other than "-c" and a script`);
+  if (more.length > 0) return runs(`only ${shown(script)} is the script of ${shown(shell)}`);
+  const found = scriptCommand(script, shell === 'bash');
+  return found.kind === 'other' ? runs(found.reason) : askedBy(found.words, names);
 }
 
-/** Options with which a tool asks for more than a handler can. */
-const beyondHandlers: ReadonlySet<string> = new Set([
-  ...['-X', '--request', '-d', '--data', '--post-data', '--post-file', '-u', '--user', '-H', '--header'],
-  ...['--method', '--unix-socket', '-x', '--proxy', '-tls', '-alts', '-spiffe'],
-]);
-
-/** Ends of a script that only say how it ends. */
-const endings: ReadonlySet<string> = new Set(['|| exit 1', '|| false', '|| exit -1', '|| kill 1']);
-
-function askedBy(words: readonly string[], names: readonly string[]): Members | undefined {
-  const end = words.indexOf('||');
-  const command = end < 0 ? words : words.slice(0, end);
-  if (end >= 0 && !endings.has(words.slice(end).join(' '))) return undefined;
-  const isMore = command.some((word) => /[|;&$()<>`]/.test(word) && !word.includes('://'));
-  const [program = '', ...args] = command;
-  const [tool] = toolsOf([program]);
-  if (!tool || isMore || args.some((word) => beyondHandlers.has(word.split('=')[0] ?? ''))) return undefined;
-  switch (tool.handler) {
-    case 'httpGet':
-      return httpGet(args, names);
-    case 'grpc':
-      return grpc(args, names);
-    case 'tcpSocket':
-      return tcpSocket(args, names);
-    default:
-      return undefined;
-  }
+function askedBy(words: readonly string[], names: readonly string[]): Reading {
+  // Kubernetes replaces $(NAME), and in its files and in those of Compose $$ stands for $.
+  if (words.some((word) => word.includes('$'))) return runs('"$" may stand for a variable');
+  const [program = '', limit = '', ...limited] = words;
+  if (programName(program) !== 'timeout') return toolReading(words, names);
+  if (!/^\d{1,6}(\.\d{1,3})?[smhd]?$/.test(limit)) return runs(`the meaning of ${shown(limit)} is not known`);
+  const reading = toolReading(limited, names);
+  return reading.kind === 'runs' ? reading : asks(reading.handler, [...reading.differences, 'time']);
 }
 
-function httpGet(args: readonly string[], names: readonly string[]): Members | undefined {
-  const urls = args.filter((word) => word.includes('://') || /^(localhost|127\.0\.0\.1)(:|\/|$)/.test(word));
-  const [text = ''] = urls;
-  const written = text.includes('://') ? text : `http://${text}`;
-  const url = urls.length === 1 && URL.canParse(written) ? new URL(written) : undefined;
-  if (!url || !names.includes(url.hostname) || url.username !== '') return undefined;
-  const isHttps = url.protocol === 'https:';
-  if (!isHttps && url.protocol !== 'http:') return undefined;
-  const port = url.port === '' ? (isHttps ? 443 : 80) : Number(url.port);
-  const path = url.pathname + url.search;
-  return { httpGet: { path, port, ...(isHttps && { scheme: 'HTTPS' }) } };
+function toolReading([program = '', ...args]: readonly string[], names: readonly string[]): Reading {
+  const tool = ownProperty(tools, programName(program));
+  return tool ? tool(args, names) : runs(`it is not known what ${shown(program)} asks`);
 }
 
-function tcpSocket(args: readonly string[], names: readonly string[]): Members | undefined {
-  const [host = '', port = '', ...more] = args.filter((word) => !word.startsWith('-'));
-  const isOne = names.includes(host) && /^\d{1,5}$/.test(port) && more.length === 0;
-  return isOne && args.includes('-z') ? { tcpSocket: { port: Number(port) } } : undefined;
-}
-
-function grpc(args: readonly string[], names: readonly string[]): Members | undefined {
-  const options = new Map<string, string>();
-  for (const [index, word] of args.entries()) {
-    const [name = '', value] = word.split('=');
-    if (name.startsWith('-')) options.set(name.replace(/^--?/, ''), value ?? args[index + 1] ?? '');
-  }
-  const [host, port = '', ...more] = (options.get('addr') ?? '').split(':');
-  const isOne = (host === '' || names.includes(host ?? '')) && /^\d{1,5}$/.test(port) && more.length === 0;
-  const service = textOf(options.get('service'));
-  return isOne ? { grpc: { port: Number(port), ...(service !== undefined && { service }) } } : undefined;
-}
+/** Empty: it lies in a folder that depends on where the command runs. */
+const programName = (program: string): string => /^(?:\/(?:[\w.-]+\/)*)?([\w-]+)$/.exec(program)?.[1] ?? '';

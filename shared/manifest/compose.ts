@@ -3,6 +3,7 @@
 import { periodSecondsMax, timeoutSecondsMax } from '../core/limits.ts';
 import { ownProperty } from '../core/own-property.ts';
 import { nearest } from '../lib/nearest.ts';
+import { differencesText } from './command/reading.ts';
 import { localNames } from './command-handler.ts';
 import { healthcheckOf } from './compose-healthcheck.ts';
 import { publishedPort } from './compose-ports.ts';
@@ -158,11 +159,15 @@ function checkedProbes(service: Service): Probes {
     remarks: [remarkOf(service, 'approximated', { reason, at }), ...startRemarks(service)],
   });
   if (found.kind === 'asks')
-    return probe(found.handler, 'has a healthcheck, which is asked from outside its container');
+    return probe(
+      found.handler,
+      `has a healthcheck, which is asked from outside its container${differencesText(found.differences)}`,
+    );
   const container = textOf(fields.container_name);
-  if (container === undefined) return leftOut(`runs its healthcheck in its container: ${labelMend}`);
+  if (container === undefined) return leftOut(`runs its healthcheck in its container (${found.reason}): ${labelMend}`);
   const command = ['docker', 'exec', container, ...found.command.map(unescaped)];
-  return probe({ exec: { command } }, 'runs its healthcheck by docker exec beside the prober, which has to allow that');
+  const reason = `runs its healthcheck by docker exec beside the prober, which has to allow that: ${found.reason}`;
+  return probe({ exec: { command } }, reason);
 }
 
 /** Compose's defaults. */

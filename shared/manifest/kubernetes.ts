@@ -5,6 +5,7 @@
 import { annotationPrefix, hostAnnotation, lifecycleAnnotation } from '../api/annotations.ts';
 import { podTemplates } from '../api/manifest-kinds.ts';
 import { ownProperty } from '../core/own-property.ts';
+import { differencesText, type Reading } from './command/reading.ts';
 import { portThrough, type Service, serviceFor, serviceOf } from './kubernetes-service.ts';
 import {
   type Draft,
@@ -19,7 +20,7 @@ import {
   type SourcePath,
   targetTypeMeta,
 } from './manifest.ts';
-import { dialledPorts, execPaths, hasProbes, secretPath, withHandlers, withPorts } from './pod-probes.ts';
+import { dialledPorts, execReadings, hasProbes, secretPath, withHandlers, withPorts } from './pod-probes.ts';
 import { given, isMembers, listOf, type Members, membersOf, numberOf, textOf, valueAt } from './values.ts';
 
 export const kubernetes: Format = {
@@ -254,20 +255,18 @@ function gatesRemark(pod: Pod, what: string): readonly Remark[] | undefined {
 const podSpec = ({ template }: Pod, { keepsCommands = false }: FormatOptions): Members =>
   keepsCommands ? membersOf(template.spec) : withHandlers(membersOf(template.spec));
 
-function commands(pod: Pod, what: string, context: Context): readonly Remark[] {
-  const { resource, template, path } = pod;
-  const kept = new Set(execPaths(podSpec(pod, context)).map((each) => each.join()));
-  const all = execPaths(membersOf(template.spec));
-  const first = (paths: readonly Path[], reason: string) =>
-    paths.slice(0, 1).map((each) => remark(resource, 'approximated', { what, reason }, [...path, 'spec', ...each]));
-  const isKept = (each: Path) => kept.has(each.join());
-  return [
-    ...first(
-      all.filter((each) => !isKept(each)),
-      'asks over the network by a command, and is asked the same by a handler from outside its container',
-    ),
-    ...first(all.filter(isKept), 'runs its exec probes beside the prober and not in the container'),
-  ];
+function commands({ resource, template, path }: Pod, what: string, { keepsCommands }: Context): readonly Remark[] {
+  return execReadings(membersOf(template.spec)).map((each) => {
+    const at = [...path, 'spec', ...each.path];
+    return remark(resource, 'approximated', { what, reason: commandReason(each.reading, keepsCommands) }, at);
+  });
+}
+
+function commandReason(reading: Reading, isKept = false): string {
+  const beside = 'runs its exec probe beside the prober and not in the container';
+  if (reading.kind === 'runs') return `${beside}: ${reading.reason}`;
+  const asked = 'asks over the network by a command, and is asked by a handler from outside its container';
+  return isKept ? beside : `${asked}${differencesText(reading.differences)}`;
 }
 
 /** One target stands for Pods that come and go, or for several. */

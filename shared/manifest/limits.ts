@@ -15,5 +15,5 @@ export const targetsMax = 10_000;
 export const fileErrorsMax = 100;
 /** Paths of fields that one note names. */
 export const namedFieldsMax = 30;
-/** Characters of a probe in the short form or in JSON, as a label holds it. */
+/** Characters of a probe in the short form or in JSON, as a label holds it, and of a command that is read. */
 export const probeTextLengthMax = 8_192;

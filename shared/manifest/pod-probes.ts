@@ -1,6 +1,7 @@
 /** The probes in the spec of a Pod that is not validated yet, and the ports that they dial. */
 import { isSecretLiteral } from '../core/handler-http-get.ts';
 import { ownProperty } from '../core/own-property.ts';
+import type { Reading } from './command/reading.ts';
 import { handlerOfCommand, localNames } from './command-handler.ts';
 import type { Path } from './manifest.ts';
 import { isMembers, listOf, type Members, membersOf, numberOf, textOf } from './values.ts';
@@ -53,11 +54,14 @@ function placedProbes(spec: Members): readonly PlacedProbe[] {
   return found;
 }
 
-/** Where the commands of exec probes stand in the spec. */
-export const execPaths = (spec: Members): readonly Path[] =>
+const readingOf = (probe: Members): Reading =>
+  handlerOfCommand(listOf(membersOf(probe.exec).command).map(String), localNames);
+
+/** What the commands of exec probes ask, and where they stand in the spec. */
+export const execReadings = (spec: Members): readonly { readonly path: Path; readonly reading: Reading }[] =>
   placedProbes(spec)
     .filter(({ probe }) => isMembers(probe.exec))
-    .map(({ path }) => [...path, 'exec']);
+    .map(({ probe, path }) => ({ path: [...path, 'exec'], reading: readingOf(probe) }));
 
 /** Where the first header stands whose value is a secret itself, which the API refuses. */
 export const secretPath = (spec: Members): Path | undefined =>
@@ -75,8 +79,8 @@ export const secretPath = (spec: Members): Path | undefined =>
 export const withHandlers = (spec: Members): Members =>
   mapProbes(spec, ({ probe }) => {
     const { exec, ...numbers } = probe;
-    const handler = handlerOfCommand(listOf(membersOf(exec).command).map(String), localNames);
-    return handler ? { ...handler, ...numbers } : probe;
+    const reading = readingOf(probe);
+    return isMembers(exec) && reading.kind === 'asks' ? { ...reading.handler, ...numbers } : probe;
   });
 
 /** Without those of probes that name a host themselves: these dial another address. */
