@@ -45,18 +45,19 @@ export function httpReading(request: Request, names: readonly string[]): Reading
 
 type Url = { readonly scheme: string; readonly host: string; readonly port: number; readonly path: string };
 
-/** What neither tool nor Go's net/url changes on the way from the command to the request. */
-const characters = String.raw`(?:[A-Za-z0-9\-._~!'()*+,;=:@&/]|%[0-9A-Fa-f]{2})`;
-const urlPattern = new RegExp(
-  String.raw`^(?:(https?)://)?(\[::1\]|[A-Za-z0-9][A-Za-z0-9._-]*)(?::([1-9]\d{0,4}))?(?:(/${characters}*)(\?(?:${characters}|\?)*)?)?$`,
-);
+/**
+ * With paths that neither tool nor Go's net/url changes on the way to the request: wget changes other escapes, and
+ * BusyBox sends a query without a path, and a fragment, as a path.
+ */
+const urlPattern =
+  /^(?:(https?):\/\/)?(\[::1\]|[A-Za-z0-9][\w.-]*)(?::([1-9]\d{0,4}))?(?:(\/(?:[\w\-.~!'()*+,;=:@&/]|%[2-9A-F][0-9A-F])*)(\?(?:[\w\-.~!'()*+,;=:@&/?]|%[2-9A-F][0-9A-F])*)?)?$/;
 
 /** Returns what is wrong as a text. */
 function readUrl(text: string): Url | string {
   const [, written, host = '', portText, path = '/', query = ''] = urlPattern.exec(text) ?? [];
   if (host === '') return whyNotPlain(text);
   // curl guesses other schemes from names such as ftp.example.org.
-  if (written === undefined && (host.startsWith('[') || /[A-Za-z].*\./.test(host)))
+  if (written === undefined && (host.startsWith('[') || (/[A-Za-z]/.test(host) && host.includes('.'))))
     return `${shown(text)} has no scheme`;
   if (path.startsWith('//')) return 'its path begins with "//"';
   if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) return 'its path has a segment of dots';
@@ -67,7 +68,7 @@ function readUrl(text: string): Url | string {
 
 /** Without what may be a secret. */
 function whyNotPlain(text: string): string {
-  if (/^[^/?#]*(\/\/)?[^/?#]*@/.test(text)) return 'its URL has user info';
+  if (/^(?:[^/?#]*\/\/)?[^/?#]*@/.test(text)) return 'its URL has user info';
   const odd = /[^\w\-.~!'()*+,;=:@&/?%[\]]/.exec(text)?.[0];
   return odd === undefined ? `its URL is not plain: ${shown(text.split('?')[0] ?? '')}` : `its URL has ${shown(odd)}`;
 }
@@ -90,7 +91,8 @@ function readHeaders({ headers, named }: Request): readonly Header[] | string {
 
 /** curl and wget send any other header in another way, or not at all. */
 function readHeader(text: string): Header | string {
-  const [, name = '', value = ''] = /^([A-Za-z0-9-]+): *([!-~](?:[ -~]*[!-~])?) *$/.exec(text) ?? [];
-  const isPlain = name !== '' && name.toLowerCase() !== 'expect';
+  const [, name = '', written = ''] = /^([A-Za-z0-9-]+):([ -~]*)$/.exec(text) ?? [];
+  const value = written.trim();
+  const isPlain = value !== '' && name.toLowerCase() !== 'expect';
   return isPlain ? { name, value } : `its header ${shown(text.split(':')[0] ?? '')} is not plain`;
 }

@@ -109,7 +109,7 @@ function isDiscarding(redirection: Redirection, isBash: boolean): boolean {
 /** The first part that the shell replaces; undefined: the word stands for itself. */
 function expansionIn(word: Word): string | undefined {
   if (/^~|[=:]~/.test(word.text)) return word.text;
-  // A pattern that matches no file stays as it is, and nobody has a folder named "http:".
+  // A pattern that matches no file stays as it is, and no file lies below a folder named "http:".
   const isUrl = /^["']?https?:\/\//.test(word.text);
   for (const part of word.parts ?? []) {
     const isPlain =

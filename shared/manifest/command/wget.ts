@@ -12,7 +12,6 @@ const duration = /^\d{1,6}(\.\d{1,3})?$/;
 
 export const wgetOptions: readonly Option<WgetMeaning>[] = [
   { names: ['-q', '--quiet'], means: 'output' },
-  { names: ['-v', '--verbose'], means: 'output' },
   { names: ['-n'], value: /^v$/, means: 'output' },
   { names: ['--no-verbose'], means: 'output' },
   { names: ['-S', '--server-response'], means: 'output' },
