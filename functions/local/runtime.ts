@@ -6,7 +6,7 @@ import { apiApp } from '../../shared/api/app.ts';
 import type { ApiDeps } from '../../shared/api/deps.ts';
 import { type InProcessBus, inProcessBus } from '../../shared/bus/in-process.ts';
 import { processLimits, withLimits } from '../../shared/core/quota.ts';
-import type { Clock } from '../../shared/lib/clock.ts';
+import { type Clock, within } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
 import type { Random } from '../../shared/lib/random.ts';
 import type { RunView } from '../../shared/run/run-view.ts';
@@ -27,6 +27,9 @@ import { restartTally } from './restart-tally.ts';
 import { hostShard, type ShardHost } from './shard-host.ts';
 import { subscribeStatusSync } from './status-sync.ts';
 import { sweepRegularly } from './sweep.ts';
+
+/** An answer waits so long for the holder to notice a deletion: a slow store delays it no further. */
+const noticesMs = 500;
 
 export type RuntimePorts = Pick<ProbingOptions, 'network' | 'wayOut' | 'attribution'> & {
   readonly clock: Clock;
@@ -84,6 +87,7 @@ export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runt
     quotas,
     advise: probing.advise,
     health: () => healthOf(shard, quarantined()),
+    onTerminating: async (address) => within(clock, Promise.resolve(shard.view()?.reread(address)), noticesMs),
     watch: (subscriber) => bus.subscribe({ source: ['probelet'] }, subscriber, { name: 'watch' }),
     ...(shares && { watchersMax: shares.watchersMax }),
     ...(options.token !== undefined && { token: options.token }),

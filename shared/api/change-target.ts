@@ -116,6 +116,7 @@ async function carriedOut(deps: ApiDeps, { address, reason }: Change, { plan, gr
     const outcome = await deps.store.write(plan.operations, { token: deps.random.uuid() });
     if (outcome.kind !== 'written') return outcome.kind;
     await touchChanges(deps, address, growth);
+    if (plan.stored.target.deletionTimestampMs !== undefined) await deps.onTerminating?.(address);
   }
   await wakeStatusSync(deps, plan.stored, reason);
   return 'applied';

@@ -8,6 +8,7 @@ import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { Advise } from '../prober/advice.ts';
 import type { Poison } from '../store/items.ts';
+import type { TargetAddress } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 
 export type ApiDeps = {
@@ -31,6 +32,11 @@ export type ApiDeps = {
   readonly advise?: Advise;
   /** Called for each item that cannot be read, each time it is read. */
   readonly onPoison?: (poison: Poison) => void;
+  /**
+   * Called after each write to a terminating target and before the answer, so that a holder in this process stops
+   * liveness and startup by then. Absent: the holder is elsewhere, and notices the change itself.
+   */
+  readonly onTerminating?: (address: TargetAddress) => Promise<void>;
 };
 
 export type Health = {

@@ -70,7 +70,7 @@ const unknownView = (reason: UnknownReason | 'Ended', sinceMs: number): ResultVi
 function resultView(stored: StoredTarget, probe: SpecProbe, options: ViewOptions): ResultView {
   const { target } = stored;
   const record = stored.probes[probe.name];
-  if (record && hasEnded(target, record)) return unknownView('Ended', record.sinceMs);
+  if (record && hasEnded(target, record)) return unknownView('Ended', endedMs(stored, probe, record));
   const late = lateOf(stored, probe, options);
   if (record && late) return unknownView(late.reason, late.sinceMs);
   const container = containerOf(stored, probe);
@@ -80,6 +80,13 @@ function resultView(stored: StoredTarget, probe: SpecProbe, options: ViewOptions
   if (!unknown) return unknownView(reason, begunMs(stored, record, container));
   const { failureClass, message } = unknown;
   return { ...unknownView(reason, record?.sinceMs ?? 0), failureClass, message };
+}
+
+/** A worker that had found nothing leaves no trace in its item: it has ended with its target, or with its container. */
+function endedMs(stored: StoredTarget, probe: SpecProbe, record: ProbeRecord): number {
+  const { deletionTimestampMs = 0, deletionGracePeriodSeconds = 0 } = stored.target;
+  const deletedMs = deletionTimestampMs - deletionGracePeriodSeconds * 1_000;
+  return Math.max(deletedMs, begunMs(stored, record, containerOf(stored, probe)));
 }
 
 function verdictView(result: ProbeStatusView['result'], record: ProbeRecord | undefined): ResultView {

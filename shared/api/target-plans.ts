@@ -6,7 +6,7 @@ import { type ProbeName, specProbes, type TargetSpec } from '../core/spec.ts';
 import { type Incarnations, incarnationsOf } from '../core/static-lifecycle.ts';
 import { initialStatus } from '../core/target-status.ts';
 import { probeItemsProblems } from '../core/validate-target.ts';
-import { encodeProbe, encodeStatus, encodeTarget, updateTo } from '../store/items.ts';
+import { encodeProbe, encodeStatus, encodeTarget, stopProbe, updateTo } from '../store/items.ts';
 import { type TargetAddress, targetKey } from '../store/keys.ts';
 import type { Operation } from '../store/store.ts';
 import type { Plan } from './change-target.ts';
@@ -149,12 +149,18 @@ export function planDelete(context: PlanContext, gracePeriodSeconds: number | un
     };
     return {
       kind: 'write',
-      operations: [targetUpdate(context.address, target, next)],
+      operations: [targetUpdate(context.address, target, next), ...stops(context.address, stored)],
       stored: { ...stored, target: next },
       created: false,
     };
   };
 }
+
+/** Termination stops liveness and startup. An item that cannot be read has no verdicts that could follow. */
+const stops = (address: TargetAddress, { target, probes }: StoredTarget): readonly Operation[] =>
+  target.deletionTimestampMs === undefined
+    ? Object.values(probes).flatMap((probe) => (probe.probeType === 'readiness' ? [] : stopProbe(address, probe)))
+    : [];
 
 /** POST …/probe: one more trigger for each of these probes. */
 export function planProbeRequest(

@@ -6,7 +6,7 @@
 import { podPhase } from './phase.ts';
 import { updatePodStatus } from './pod-status.ts';
 import type { ProbeRecord, TargetState } from './records.ts';
-import { hasEnded } from './shown.ts';
+import { countedOf } from './shown.ts';
 import type { ContainerSpec, PlacedContainer, ProbeName, SpecProbe, TargetSpec } from './spec.ts';
 import { placedContainers, specProbes } from './spec.ts';
 import { staticContainerStatus } from './static-lifecycle.ts';
@@ -34,7 +34,7 @@ export function observe(state: TargetState): Observed {
   const updated = updatePodStatus({
     spec,
     ...rawStatuses(state),
-    workers: existingWorkers(state),
+    workers: workersOf(state),
     cached,
     podWasReady: false,
     era: productEra,
@@ -115,15 +115,13 @@ export const unreported = (name: string): ContainerStatus => ({
 });
 
 /**
- * A probe whose item cannot be read has a worker without a result. Without a worker the container would count as ready.
+ * Every probe of the spec has a worker, also while its item cannot be read or its worker has ended. kubelet derives
+ * the status of a terminating pod before it stops liveness and startup workers and not again while containers run
+ * (pkg/kubelet/kubelet.go, SyncTerminatingPod). Derived again without them, a container would count as started and
+ * ready that never was.
  */
-function existingWorkers({ target, probes }: TargetState): ReadonlySet<ProbeName> {
-  return new Set(
-    specProbes(target.spec)
-      .map(({ name }) => name)
-      .filter((name) => !hasEnded(target, probes[name])),
-  );
-}
+const workersOf = ({ target }: TargetState): ReadonlySet<ProbeName> =>
+  new Set(specProbes(target.spec).map(({ name }) => name));
 
 /**
  * The results caches. Only records of the container's current containerID count, and none of a probe that has left the
@@ -133,7 +131,8 @@ function cacheOf({ target, probes }: TargetState): Cached {
   const results = new Map<string, Result>();
   for (const { name, probeType } of specProbes(target.spec)) {
     const record = probes[name];
-    if (record?.result) results.set(`${probeType}#${record.containerID}`, record.result);
+    const result = record && countedOf(record).result;
+    if (result) results.set(`${probeType}#${record.containerID}`, result);
   }
   return (probeType, containerID) => results.get(`${probeType}#${containerID}`);
 }

@@ -78,7 +78,7 @@ export type ProbeRecord = {
   readonly result?: Result;
   /**
    * Grows by exactly one with each verdict that differs from the previous one in result or containerID, with each
-   * change of `unknown`, and when the worker ends or starts again.
+   * change of `unknown`, and when a worker with a result ends.
    */
   readonly version: number;
   /**
@@ -91,6 +91,11 @@ export type ProbeRecord = {
   readonly onHold: boolean;
   /** The worker has ended. It starts again while its container runs, or with a newer spec. */
   readonly ended: boolean;
+  /**
+   * What the worker had found when it ended with its target: `started` and `ready` follow from it until the target is
+   * gone. Absent: it had found nothing, or has ended for another reason.
+   */
+  readonly endedWith?: Finding;
   /** When `version` last grew, ms since the epoch. */
   readonly sinceMs: number;
   /** Digest of the probe's spec that the counters belong to. */
@@ -102,6 +107,9 @@ export type ProbeRecord = {
   /** Set while the probe cannot be made: its last finding may no longer hold. A verdict clears it. */
   readonly unknown?: ProbeUnknown;
 };
+
+/** The present result of a probe. */
+export type Finding = { readonly result?: Result; readonly unknown?: ProbeUnknown };
 
 /** Why a probe cannot be made. */
 export type ProbeUnknown = {

@@ -32,6 +32,9 @@ export function shownOf(record: ProbeRecord | undefined, containerID: string): S
 export const hasEnded = ({ deletionTimestampMs }: TargetRecord, record: ProbeRecord | undefined): boolean =>
   record?.ended === true && (record.specDigest !== noSpecDigest || deletionTimestampMs !== undefined);
 
+/** The item with what counts for its container: of a worker that ended with its target, what it had found. */
+export const countedOf = (record: ProbeRecord): ProbeRecord => ({ ...record, ...record.endedWith });
+
 /** Digest of a worker that ended because its probe left the spec, or with its target. */
 export const noSpecDigest = '';
 
@@ -41,7 +44,10 @@ export const publishedResult = ({ unknown, result }: Pick<ProbeRecord, 'unknown'
 
 export type Unknowns = ReadonlyMap<ProbeName, UnknownReason>;
 
-/** The probes of a target that have a worker and no known result, in the order of the spec. */
+/**
+ * The probes of a target without a known result, in the order of the spec. A worker that has ended makes none known:
+ * what had not been seen before is not seen afterwards.
+ */
 export function unknownsOf(
   { target, probes }: Pick<TargetState, 'target' | 'probes'>,
   containerIDOf: (container: string) => string,
@@ -49,8 +55,7 @@ export function unknownsOf(
   const unknowns = new Map<ProbeName, UnknownReason>();
   for (const probe of specProbes(target.spec)) {
     const record = probes[probe.name];
-    if (hasEnded(target, record)) continue;
-    const shown = shownOf(record, containerIDOf(probe.container.spec.name));
+    const shown = shownOf(record && countedOf(record), containerIDOf(probe.container.spec.name));
     if (shown.kind === 'unknown') unknowns.set(probe.name, shown.reason);
   }
   return unknowns;

@@ -1,5 +1,6 @@
 /** A run as its host sees it, for the metrics. */
 import type { Poison } from '../store/items.ts';
+import type { TargetAddress } from '../store/keys.ts';
 import type { BeatState, Beats } from './beat.ts';
 import type { Holder } from './holder.ts';
 import type { Loader } from './load.ts';
@@ -21,6 +22,8 @@ export type RunView = {
   /** Time since the last successful beat began. */
   readonly beatAgeMs: number;
   readonly quarantined: readonly Poison[];
+  /** Reads this target again, if it is held: its deletion has effect before it is answered. */
+  reread(address: TargetAddress): Promise<void>;
   /** Reads each held target when the iterator reaches it. */
   readings(): Iterable<TargetReading>;
 };
@@ -40,6 +43,10 @@ export function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
     beat: beats.observe(),
     beatAgeMs: ports.clock.monotonicMs() - confirmedAtMs(),
     quarantined: [...loader.quarantined(), ...held.flatMap(quarantinedProbes)],
+    async reread({ prefix }) {
+      const known = holder.targets.get(prefix);
+      if (known) await holder.reread([known]);
+    },
     readings: () => readingsOf(holder),
   };
 }

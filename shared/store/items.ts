@@ -109,6 +109,20 @@ export const encodeHang = (at: TargetAddress, record: HangRecord): Item => encod
 export const encodeProbe = (at: TargetAddress, record: ProbeRecord): Item =>
   encode('PROBE', probeKey(at, probeName(record.container, record.probeType)), record);
 
+/**
+ * The attribute of a PROBE item that DELETE sets for liveness and startup: from then on a commit of the holder can only
+ * end the worker. It is not part of the record, so that no commit removes it.
+ */
+export const stoppedAttribute = 'stopped';
+
+/** DELETE stops the probe. */
+export const stopProbe = (at: TargetAddress, { uid, container, probeType }: ProbeRecord): Operation => ({
+  kind: 'update',
+  key: probeKey(at, probeName(container, probeType)),
+  set: { [stoppedAttribute]: true },
+  if: [{ kind: 'equals', attribute: 'uid', value: uid }],
+});
+
 /** An item's `kind` is its record type, so the event's kind is stored as `eventKind`. */
 export function encodeEvent(at: TargetAddress, { kind, ...record }: EventRecord): Item {
   const expiresAt = Math.floor(record.timeMs / 1000) + eventRetentionSeconds;

@@ -155,6 +155,12 @@ export const reportSchema: RecordSchema<ReportRecord> = z.object({
   conditions: z.array(condition),
 });
 
+const probeUnknown = z.object({
+  reason: z.enum(['PolicyDenied', 'ProberError']),
+  failureClass,
+  message: z.string(),
+});
+
 export const probeSchema: RecordSchema<ProbeRecord> = z.object({
   uid: z.string(),
   container: z.string(),
@@ -172,13 +178,8 @@ export const probeSchema: RecordSchema<ProbeRecord> = z.object({
   output: z.string(),
   failureClass: failureClass.exactOptional(),
   lastProbeTimeMs: instantMs.exactOptional(),
-  unknown: z
-    .object({
-      reason: z.enum(['PolicyDenied', 'ProberError']),
-      failureClass,
-      message: z.string(),
-    })
-    .exactOptional(),
+  unknown: probeUnknown.exactOptional(),
+  endedWith: z.object({ result: result.exactOptional(), unknown: probeUnknown.exactOptional() }).exactOptional(),
 });
 
 export const statusSchema: RecordSchema<StatusRecord> = z.object({

@@ -10,6 +10,8 @@ import { type Op, probedContainer, type Recorded, type Seen, type Statuses } fro
 
 /** The numbers of docs/semantics.md. */
 export const differences = {
+  onlyVerdicts: 22,
+  terminationIsFinal: 23,
   isWrittenWhereItIsKept: 25,
   isComputed: 26,
   comesWithAReport: 27,
@@ -29,24 +31,30 @@ export function statusExpectation(pods: readonly VectorPod[], applied: ReadonlyS
   const cached = new Map<string, Recorded['cached']>();
   /** kubelet's copies of what its API server holds. */
   const copies = new Map<string, PodStatus>();
+  const lastVerdicts = startupVerdicts(pods);
   let written: Statuses = {};
   let nowMs = 0;
 
   /** A recorded status as probelet has it. `before`: the status that it follows. */
   function shown(pod: VectorPod, recorded: PodStatus, reported: readonly Condition[], before?: PodStatus): PodStatus {
     const sinceMs = before?.startTimeMs ?? nowMs;
-    const complete = has('comesWithAReport') ? asReported(pod, recorded, sinceMs) : recorded;
+    const stopped = has('terminationIsFinal') ? lastVerdicts.applied(pod, recorded) : recorded;
+    const complete = has('comesWithAReport') ? asReported(pod, stopped, sinceMs) : stopped;
     const others = (has('isWrittenWhereItIsKept') ? reported : recorded.conditions).filter(isOfOthers);
     if (!has('isComputed')) return { ...complete, conditions: [...others, ...recorded.conditions.filter(isComputed)] };
     const judged = { ...withVerdicts(pod, complete), conditions: others };
     const wasInitialized = conditionOf(before, 'Initialized')?.status === 'True';
-    const conditions = [...others, ...computedConditions(pod, judged, wasInitialized)];
+    const computed = computedConditions(pod, judged, wasInitialized);
+    const unknown = has('terminationIsFinal') && has('onlyVerdicts') ? lastVerdicts.unknown(pod, judged) : [];
+    const hoped = { ...withVerdicts(pod, startedAll(complete, recorded, unknown)), conditions: others };
+    const conditions = [...others, ...doubted(computed, computedConditions(pod, hoped, wasInitialized), unknown)];
     return { ...judged, conditions: conditions.map((each) => (isTimed(each) ? withTime(each, before, nowMs) : each)) };
   }
 
   function ofPod(pod: VectorPod, op: Op): Pick<Seen, 'published'> {
     const { expect } = op;
     const known = standing.get(pod.uid);
+    lastVerdicts.take(pod, op, known !== undefined);
     const repeats =
       expect.updateQueued === true && isDeepStrictEqual(cached.get(pod.uid)?.status, expect.cached?.status);
     cached.set(pod.uid, expect.cached);
@@ -63,6 +71,7 @@ export function statusExpectation(pods: readonly VectorPod[], applied: ReadonlyS
     for (const { uid } of pods.filter((pod) => !kept.includes(pod.uid))) {
       standing.delete(uid);
       cached.delete(uid);
+      lastVerdicts.forget(uid);
     }
   }
 
@@ -93,6 +102,93 @@ export function statusExpectation(pods: readonly VectorPod[], applied: ReadonlyS
       const statuses = ofAll((_, known) => known.shown);
       if (op.op === 'sync') written = has('isWrittenWhereItIsKept') ? statuses : server(op.expect.api ?? {});
       return { statuses, written: op.op === 'sync' ? written : undefined, published: events, called };
+    },
+  };
+}
+
+/** The status if the startup of these containers had succeeded. */
+function startedAll(complete: PodStatus, recorded: PodStatus, names: readonly string[]): PodStatus {
+  const all = [...recorded.containerStatuses, ...recorded.initContainerStatuses];
+  const hoped = (entry: ContainerStatus): ContainerStatus =>
+    names.includes(entry.name)
+      ? { ...entry, started: true, ready: all.find(({ name }) => name === entry.name)?.ready === true }
+      : entry;
+  return {
+    ...complete,
+    containerStatuses: complete.containerStatuses.map(hoped),
+    initContainerStatuses: complete.initContainerStatuses.map(hoped),
+  };
+}
+
+/** Unknown while a startup is, unless the condition is False even if that had succeeded. */
+function doubted(
+  computed: readonly Condition[],
+  hoped: readonly Condition[],
+  unknown: readonly string[],
+): readonly Condition[] {
+  if (unknown.length === 0) return computed;
+  const probes = unknown.map((name) => `${name}#startup`).join(' ');
+  const doubt = { reason: 'NotYetProbed', message: `probes with unknown result: [${probes}]` };
+  return computed.map((condition) => {
+    if (condition.type === 'Initialized') return condition;
+    const best = hoped.find(({ type }) => type === condition.type) ?? condition;
+    return best.status === 'False' ? best : { ...best, status: 'Unknown', ...doubt };
+  });
+}
+
+type Startup = { readonly containerID: string; readonly isSuccess: boolean };
+
+/** The startup verdicts that were given before the pod was deleted. Afterwards none counts. */
+function startupVerdicts(pods: readonly VectorPod[]) {
+  const deletedFirst = pods.filter(({ deletionTimestampSet }) => deletionTimestampSet).map(({ uid }) => uid);
+  const deleted = new Set(deletedFirst);
+  const verdicts = new Map<string, Startup>();
+  const keyOf = (uid: string, container: string) => `${uid}/${container}`;
+  const given = (pod: VectorPod, { op, status: said, containerID = '', started = false, expect }: Op) => {
+    const after = status(expect.cached?.status ?? {});
+    if (op === 'setContainerStartup') {
+      const name = probedContainer(pod, after, containerID);
+      return name === undefined ? [] : [{ name, containerID, isSuccess: started }];
+    }
+    const { containerStatuses, initContainerStatuses } = status((op === 'setPodStatus' && said) || {});
+    return [...containerStatuses, ...initContainerStatuses]
+      .filter(({ state }) => expect.updateQueued && state?.kind === 'running')
+      .map((entry) => ({ ...entry, isSuccess: entry.started === true }));
+  };
+  const of = (pod: VectorPod, entry: ContainerStatus): ContainerStatus => {
+    const last = verdicts.get(keyOf(pod.uid, entry.name));
+    return { ...entry, started: last?.containerID === entry.containerID && last.isSuccess };
+  };
+  return {
+    /** `isKnown`: the pod has a status, so a target that terminates. */
+    take(pod: VectorPod, op: Op, isKnown: boolean): void {
+      if (op.op === 'deletePod' && isKnown) deleted.add(pod.uid);
+      if (deleted.has(pod.uid)) return;
+      for (const { name, containerID, isSuccess } of given(pod, op))
+        verdicts.set(keyOf(pod.uid, name), { containerID, isSuccess });
+    },
+    applied(pod: VectorPod, recorded: PodStatus): PodStatus {
+      if (!deleted.has(pod.uid)) return recorded;
+      return {
+        ...recorded,
+        containerStatuses: recorded.containerStatuses.map((entry) => of(pod, entry)),
+        initContainerStatuses: recorded.initContainerStatuses.map((entry) => of(pod, entry)),
+      };
+    },
+    /** Containers that run and whose startup has no verdict, in the order of the spec. */
+    unknown(pod: VectorPod, { containerStatuses, initContainerStatuses }: PodStatus): readonly string[] {
+      if (!deleted.has(pod.uid)) return [];
+      const sidecars = (pod.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
+      const names = [...(pod.containers ?? []), ...sidecars].map(({ name }) => name);
+      return names.filter((name) => {
+        const entry = [...containerStatuses, ...initContainerStatuses].find((each) => each.name === name);
+        const isRunning = entry?.state?.kind === 'running';
+        return isRunning && verdicts.get(keyOf(pod.uid, name))?.containerID !== entry.containerID;
+      });
+    },
+    forget(uid: string): void {
+      if (!deletedFirst.includes(uid)) deleted.delete(uid);
+      for (const key of [...verdicts.keys()]) if (key.startsWith(`${uid}/`)) verdicts.delete(key);
     },
   };
 }

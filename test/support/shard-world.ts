@@ -69,6 +69,8 @@ export type WorldOptions = {
   /** The prober looks at a canary before a failure counts. */
   readonly hasCanary?: boolean;
   readonly socketBudget?: SocketBudget;
+  /** The API and the runs share a process, as in `npm start`. */
+  readonly oneProcess?: boolean;
 };
 
 type RunningReport = { readonly container?: string; readonly phase?: string; readonly conditions?: readonly object[] };
@@ -88,6 +90,7 @@ export function shardWorld({
   wrapStore = (store) => store,
   hasCanary = false,
   socketBudget,
+  oneProcess = false,
 }: WorldOptions = {}) {
   const clock = virtualClock(startMs === undefined ? {} : { startMs });
   const random = seededRandom(1);
@@ -105,7 +108,16 @@ export function shardWorld({
     },
     { concurrency: 8 },
   );
-  const app = apiApp({ store, bus, clock, random, log, health: () => ({ ok: true, quarantined: [] }) });
+  let lastView: (() => RunView) | undefined;
+  const app = apiApp({
+    store,
+    bus,
+    clock,
+    random,
+    log,
+    health: () => ({ ok: true, quarantined: [] }),
+    ...(oneProcess && { onTerminating: async (address) => lastView?.().reread(address) }),
+  });
   let script: Script = () => 'success';
   const removedSeries: ProbeMetricLabels[] = [];
   let probes = 0;
@@ -177,6 +189,7 @@ export function shardWorld({
     const given = { ...message(), ...more };
     const onLoaded = (look: () => RunView) => {
       view = look;
+      lastView = look;
     };
     const own = { ...ports(() => alive), ...otherPorts };
     const runOptions = { stop: stop.signal, onLoaded, ...(socketBudget && { socketBudget }), ...options };

@@ -4,7 +4,7 @@
  */
 import type { EventRecord, ProbeRecord } from '../../core/records.ts';
 import { probeName } from '../../core/spec.ts';
-import { encodeEpoch, encodeEvent, encodeLatest, encodeProbe, updateTo } from '../../store/items.ts';
+import { encodeEpoch, encodeEvent, encodeLatest, encodeProbe, stoppedAttribute, updateTo } from '../../store/items.ts';
 import { type Bucket, epochKey, type TargetAddress } from '../../store/keys.ts';
 import type { Condition, Operation } from '../../store/store.ts';
 import type { Run } from '../run.ts';
@@ -66,10 +66,18 @@ function commitOperations({ address, before, after, events }: Commit): readonly 
 
 /** An update, never a put: a purged item must not reappear. */
 function probeOperation(address: TargetAddress, before: ProbeRecord, after: ProbeRecord | undefined): Operation {
-  if (after) return { ...updateTo(encodeProbe(address, after)), if: unchangedSince(before, after) };
+  const fence = after?.ended ? [] : [notStopped];
+  if (after) return { ...updateTo(encodeProbe(address, after)), if: [...unchangedSince(before, after), ...fence] };
   const { pk, sk } = encodeProbe(address, before);
-  return { kind: 'check', key: { pk, sk }, if: sameVersion(before) };
+  return { kind: 'check', key: { pk, sk }, if: [...sameVersion(before), ...fence] };
 }
+
+/**
+ * The target has not been deleted, as far as this probe is concerned: a liveness or startup verdict of a holder that
+ * has not noticed the deletion yet is refused, and the holder reads the target again. TARGET itself is no part of the
+ * transaction, since a check costs as many units as a write.
+ */
+const notStopped: Condition = { kind: 'absent', attribute: stoppedAttribute };
 
 /** Condition on a PROBE item: it has this uid, and no other commit has changed it meanwhile. */
 export const sameVersion = ({ uid, version }: ProbeRecord): readonly Condition[] => [

@@ -1,5 +1,6 @@
 /** Ends a worker: the plan, and what remains to be done once it is durable. */
 import type { ProbeRecord } from '../../core/records.ts';
+import { publishedResult } from '../../core/shown.ts';
 import type { Holder } from '../holder.ts';
 import { type Committing, commitStep } from './commit-probe.ts';
 import type { CycleEnd } from './due-loop.ts';
@@ -14,7 +15,11 @@ export async function endWorker(
   held: HeldTarget,
   { probe, place, specDigest }: Due & { readonly specDigest: string },
 ): Promise<CycleEnd> {
-  const plan = planEnd(probe, holder.run.ports.clock.nowMs(), specDigest);
+  const plan = planEnd(probe, {
+    nowMs: holder.run.ports.clock.nowMs(),
+    specDigest,
+    withTarget: held.target.deletionTimestampMs !== undefined,
+  });
   if (!(await commitStep(holder, held, { probe, place, plan }))) return 'over';
   held.probes.delete(probe.name);
   holder.run.ports.metrics.remove(probe.labels);
@@ -23,15 +28,24 @@ export async function endWorker(
   return 'over';
 }
 
+type Ended = {
+  readonly nowMs: number;
+  readonly specDigest: string;
+  /** The worker ends because its target terminates. */
+  readonly withTarget: boolean;
+};
+
 /** The plan for a worker's end. Its cached result is removed; the item stays and is marked as ended. */
-function planEnd(probe: Planned, nowMs: number, specDigest: string): StepPlan {
+function planEnd(probe: Planned, ended: Ended): StepPlan {
   const { record, worker, attempts, ration } = probe.verdict;
-  const after = endedRecord(record, nowMs, specDigest);
-  return committing(probe, { after, events: [], memory: { worker, attempts, ration } }, []);
+  return committing(probe, { after: endedRecord(record, ended), events: [], memory: { worker, attempts, ration } }, []);
 }
 
-/** The record of an ended worker. The removal of its cached result is a change. */
-export function endedRecord(record: ProbeRecord, nowMs: number, specDigest: string): ProbeRecord {
-  const { result: _, unknown: __, ...rest } = record;
-  return { ...rest, ended: true, onHold: false, version: record.version + 1, sinceMs: nowMs, specDigest };
+/** The record of an ended worker. The removal of a cached result is a change; there may have been none. */
+export function endedRecord(record: ProbeRecord, { nowMs, specDigest, withTarget }: Ended): ProbeRecord {
+  const { result, unknown, ...rest } = record;
+  const ended = { ...rest, ended: true, onHold: false, specDigest };
+  if (publishedResult(record) === undefined) return ended;
+  const endedWith = { ...(result && { result }), ...(unknown && { unknown }) };
+  return { ...ended, ...(withTarget && { endedWith }), version: record.version + 1, sinceMs: nowMs };
 }

@@ -96,7 +96,7 @@ function changedRecord(
   if (isAsCommitted(record, step)) return undefined;
   const acted = step.actions.reduce(
     (acting, action) => withAction(acting, action, nowMs),
-    withWorker(renewed(record, nowMs), step.worker, spec),
+    withWorker(renewed(record), step.worker, spec),
   );
   const after = withReport(acted, record, report);
   return mustCommit(record, after) ? after : undefined;
@@ -144,9 +144,12 @@ function withoutVerdict({ result: _, failureClass: __, ...record }: ProbeRecord)
   return { ...record, output: '' };
 }
 
-/** An ended worker starts from scratch. Its return changes how its container counts, so it is a new version. */
-export const renewed = (record: ProbeRecord, nowMs: number): ProbeRecord =>
-  record.ended ? { ...record, ended: false, version: record.version + 1, sinceMs: nowMs } : record;
+/** An ended worker starts from scratch, without a result. It had none, so nothing that is published changes. */
+export function renewed(record: ProbeRecord): ProbeRecord {
+  if (!record.ended) return record;
+  const { endedWith: _, ...rest } = record;
+  return { ...rest, ended: false };
+}
 
 /** The record with the worker's state. Another result begins a new streak. Run lengths are capped at the threshold. */
 export function withWorker(

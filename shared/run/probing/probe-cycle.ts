@@ -40,10 +40,14 @@ export async function probeCycle(holder: Cycling, held: HeldTarget, { probe, pla
   const pod = podView(held, spec.container.spec.name);
   const comesBack = verdict.record.ended;
   const gate = decideGate(spec.worker, verdict.worker, pod, gateTimeMs(holder.run, verdict, pod), productEra);
-  const applied = applyStep(holder, held, { probe, place, step: gate });
+  const step = isStopped(held, probe) ? withoutResults(gate) : gate;
+  const applied = applyStep(holder, held, { probe, place, step });
   if (applied !== true && !(await applied)) return 'over';
   switch (gate.kind) {
     case 'skip':
+      // kubelet's worker waits for the container to run again, which no container of a terminating target does.
+      if (gate.reason === 'NotRunning' && isStopped(held, probe))
+        return endWorker(holder, held, { probe, place, specDigest: probe.spec.digest });
       seen(verdict, holder.run.ports.clock.nowMs());
       // A startup worker that has come back found its container started. Its return makes the container not started.
       return comesBack && gate.reason === 'Started' ? 'again' : 'over';
@@ -56,6 +60,19 @@ export async function probeCycle(holder: Cycling, held: HeldTarget, { probe, pla
       return 'over';
   }
 }
+
+/** Termination stops the liveness and startup probes of a target: what they find afterwards has no effect. */
+const isStopped = ({ target }: HeldTarget, { probeType }: HeldProbe): boolean =>
+  target.deletionTimestampMs !== undefined && probeType !== 'readiness';
+
+/**
+ * kubelet's value for a worker that ends with its pod (rule 6), or whose container does not run meanwhile (rule 5): no
+ * probe gave it (difference 22).
+ */
+const withoutResults = ({ worker, actions }: Step): Step => ({
+  worker,
+  actions: actions.filter((action) => action.kind === 'remove' || action.initial === true),
+});
 
 /**
  * The time that the gate compares with the container's start, which another process set by another clock. That clock
@@ -86,7 +103,7 @@ async function askProber(holder: Asking, held: HeldTarget, { probe, place }: Due
   const judged = believed(holder.run, { probe, report: tried, watched });
   const report = judged instanceof Promise ? await judged : judged;
   // When the run ends it abandons the probe: the probe is pending, and its report is void.
-  if (holder.run.ended() || held.gone || probe.schedule.pending) return 'over';
+  if (holder.run.ended() || held.gone || probe.schedule.pending || isStopped(held, probe)) return 'over';
   const nowMs = clock.nowMs();
   metrics.observe(probe.labels, metricResult(report), durationMs / 1000);
   took(verdict, report, nowMs);

@@ -18,7 +18,13 @@ for (const [what, before, after, type, change] of [
   ['the first failure', added, failed, 'Normal', 'failure'],
   ['a later failure', succeeded, withResult(succeeded, 'failure'), 'Warning', 'success -> failure'],
   ['a success', failed, succeeded, 'Normal', 'failure -> success'],
-  ['the end of a worker', succeeded, endedRecord(succeeded, 2_000, ''), 'Normal', 'success -> none'],
+  [
+    'the end of a worker',
+    succeeded,
+    endedRecord(succeeded, { nowMs: 2_000, specDigest: '', withTarget: false }),
+    'Normal',
+    'success -> none',
+  ],
 ] as const)
   test(`the event of ${what} says what the result was and is`, () => {
     const probe = { probeType: 'readiness' } as const;
