@@ -25,6 +25,7 @@ import { s8 } from './s8.ts';
 import { s9 } from './s9.ts';
 import { sockets } from './sockets.ts';
 import { surge } from './surge.ts';
+import { terminating } from './terminating.ts';
 import { wrongClocks } from './wrong-clocks.ts';
 
 export const checkers: { readonly [invariant: string]: Checker } = {
@@ -39,6 +40,7 @@ export const checkers: { readonly [invariant: string]: Checker } = {
   WrongClocks: wrongClocks,
   Sockets: sockets,
   Surge: surge,
+  Terminating: terminating,
 };
 
 /** Those of invariants that hold only while wall clocks differ by a few seconds. */

@@ -64,11 +64,9 @@ export const early: Checker = (facts, violated) => {
 const startupName = ({ uid, probe }: Probed): string => `${uid}#${probe.container.spec.name}`;
 
 /** The endpoint of the startup probe that this one waits for. */
-function startupOf({ ledger }: Facts, { address, uid, probe }: Probed): Endpoint | undefined {
+function startupOf({ ledger }: Facts, { address, probe }: Probed): Endpoint | undefined {
   const { container, probeType } = probe;
   if (probeType === 'startup' || !container.spec.startupProbe) return undefined;
-  // The startup worker of a terminating target has ended: without one a container that runs counts as started.
-  if (ledger.targetOf(uid)?.deletionTimestampMs !== undefined) return undefined;
   return ledger.endpointOf(probeKey(address, probeName(container.spec.name, 'startup')));
 }
 

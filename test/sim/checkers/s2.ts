@@ -1,7 +1,7 @@
 /**
  * S2: a PROBE item's version grows by one with each new verdict, with each new reason why the probe cannot be made, and
- * when its worker ends or begins again; an event shows what was written with its version. A new container has no
- * result, and no new version, until its first verdict.
+ * when its worker ends and had a result; an event shows what was written with its version, and never a change from
+ * nothing to nothing. A new container has no result, and no new version, until its first verdict.
  */
 import type { ProbeRecord } from '../../../shared/core/records.ts';
 import { keyKind } from '../store.ts';
@@ -25,7 +25,8 @@ const isNews = (old: ProbeRecord, now: ProbeRecord): boolean => {
   const isKnown = publishedOf(now).result !== undefined;
   // A new container that cannot be probed either changes nothing.
   const isSameDoubt = now.unknown !== undefined && now.unknown.reason === old.unknown?.reason;
-  return (isKnown && !isSameDoubt && shown(publishedOf(old)) !== shown(publishedOf(now))) || now.ended !== old.ended;
+  const ends = now.ended && !old.ended && publishedOf(old).result !== undefined;
+  return (isKnown && !isSameDoubt && shown(publishedOf(old)) !== shown(publishedOf(now))) || ends;
 };
 
 export const s2: Checker = (_, violated) => {
@@ -49,6 +50,8 @@ export const s2: Checker = (_, violated) => {
     },
     published({ publisher, event }) {
       if (event.detailType !== 'Probe Result Changed') return;
+      if (event.detail.result === undefined && event.detail.previousResult === undefined)
+        violated(`${publisher} told of ${event.detail.id}, which changed nothing`);
       const committed = written.get(event.detail.id);
       if (committed === undefined) violated(`${publisher} told of ${event.detail.id}, which was never written`);
       else if (committed !== shown(event.detail))

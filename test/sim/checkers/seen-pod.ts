@@ -91,13 +91,15 @@ function containersIn(
   return [...(report?.containerStatuses ?? []), ...(report?.initContainerStatuses ?? [])];
 }
 
+type Found = { readonly result?: string; readonly unknown?: { readonly reason: string } };
+
 function seenProbe({ probes }: SeenItems, container: string, type: ProbeType): SeenProbe {
   const item = probes.find((one) => one.container === container && one.probeType === type);
-  const unknown = item?.unknown as { readonly reason: string } | undefined;
+  // What a worker had found that ended with its target stays true of its container.
+  const { result, unknown } = { ...item, ...(item?.endedWith as Found | undefined) } as Found;
   return {
-    hasWorker: item?.ended !== true,
     containerID: String(item?.containerID ?? ''),
-    ...(item?.result !== undefined && { result: String(item.result) }),
+    ...(result !== undefined && { result }),
     ...(unknown && { unknown: unknown.reason }),
   };
 }

@@ -24,7 +24,6 @@ export type State = 'unknown' | 'waiting' | 'running' | 'terminated';
 
 /** `result`: of the container `containerID`; undefined: none. `unknown`: why the probe cannot be made. */
 export type SeenProbe = {
-  readonly hasWorker: boolean;
   readonly result?: string;
   readonly containerID: string;
   readonly unknown?: string;
@@ -65,7 +64,7 @@ export function expectedPod(pod: SeenPod): ExpectedPod {
 }
 
 const isUnknown = ({ containerID }: SeenContainer, probe: SeenProbe): boolean =>
-  probe.hasWorker && (probe.unknown !== undefined || probe.result === undefined || probe.containerID !== containerID);
+  probe.unknown !== undefined || probe.result === undefined || probe.containerID !== containerID;
 
 const unknownReasons = (container: SeenContainer): readonly string[] =>
   [...container.probes.values()]
@@ -89,11 +88,9 @@ function expectedContainer({ name, containerID, state, probes, isStatic }: SeenC
     const probe = probes.get(type);
     return probe?.containerID === containerID ? probe.result : undefined;
   };
-  const hasWorker = (type: ProbeType) => probes.get(type)?.hasWorker ?? false;
-  const startup = resultOf('startup');
-  const started = state === 'running' && (startup === undefined ? !hasWorker('startup') : startup === 'success');
+  const started = state === 'running' && (!probes.has('startup') || resultOf('startup') === 'success');
   const isFailing = isStatic && !probes.has('readiness') && resultOf('liveness') === 'failure';
-  const ready = started && (resultOf('readiness') === 'success' || !hasWorker('readiness')) && !isFailing;
+  const ready = started && (resultOf('readiness') === 'success' || !probes.has('readiness')) && !isFailing;
   return { name, containerID, started, ready };
 }
 
