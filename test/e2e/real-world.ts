@@ -24,13 +24,23 @@ export type RealWorld = World & {
 const startMsMax = 20_000;
 const slackMs = 8_000;
 
-export async function startRealWorld(): Promise<RealWorld> {
+type RealWorldOptions = {
+  /** What exec probes may run. */
+  readonly programs?: readonly string[];
+  /** More options of `npm start`. */
+  readonly options?: readonly string[];
+};
+
+export async function startRealWorld({
+  programs = allowedPrograms,
+  options: more = [],
+}: RealWorldOptions = {}): Promise<RealWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'probelet-e2e-'));
   const dataDir = join(folder, 'data');
   const allowExec = join(folder, 'allow-exec');
-  writeFileSync(allowExec, allowedPrograms.join('\n'));
+  writeFileSync(allowExec, programs.join('\n'));
   const listeners = new Set<(event: WorldEvent) => void>();
-  const options = ['--port', '0', '--data-dir', dataDir, '--allow-exec', allowExec];
+  const options = ['--port', '0', '--data-dir', dataDir, '--allow-exec', allowExec, ...more];
   const launch = (): Promise<Product> => startProduct(options, { startMsMax });
   let product = await launch();
   let watching = watch(product.url, listeners);

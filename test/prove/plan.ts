@@ -24,6 +24,8 @@ export type Extent = {
   readonly kills: number;
   readonly handovers: number;
   readonly faults: readonly string[];
+  /** Arguments of each run of Kubernetes' own cases. */
+  readonly kubernetes: readonly (readonly string[])[];
   readonly kept: readonly Job[];
   /** Seeds of the other worlds, an hour each. */
   readonly worlds: Readonly<Partial<Record<WorldName, number>>>;
@@ -34,6 +36,7 @@ export const full: Extent = {
   kills: 100,
   handovers: 1_000,
   faults: [],
+  kubernetes: [[], ['--lifecycle', 'static']],
   kept: [],
   worlds: { large: 20, crowded: 4, functions: 40, tick: 40, watched: 40, site: 20 },
 };
@@ -43,6 +46,7 @@ export const slice: Extent = {
   kills: 10,
   handovers: 100,
   faults: ['--slice'],
+  kubernetes: [['--slice']],
   kept: [keptJob],
   worlds: { large: 1, crowded: 1, functions: 4, tick: 4, watched: 4, site: 2 },
 };
@@ -98,6 +102,11 @@ export function planOf(extent: Extent, chance: () => number): Plan {
         args: ['--kills', `${extent.kills}`, '--handovers', `${extent.handovers}`],
       },
       { name: 'faults', script: 'e2e:faults', args: ['--only', 'network,events,stall', ...extent.faults] },
+      ...extent.kubernetes.map((args) => ({
+        name: ['kubernetes', ...args.slice(1)].join(' '),
+        script: 'e2e:kubernetes',
+        args,
+      })),
     ],
   };
 }
