@@ -1,4 +1,4 @@
-/** kubelet's back-off by its documented steps: 10 s, doubled with each restart, 300 s at most, forgotten after 10 min. */
+/** kubelet's back-off by its documented steps: 10 s, doubled with each restart, at most 300 s, reset after 10 min. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type BackOff, nextBackOff, startsAtMs } from './back-off.ts';

@@ -1,4 +1,7 @@
-/** Which cases are played, and how their texts are judged. That the compiled cases are these is checked as they are played. */
+/**
+ * Which cases are played, and how their texts are judged. That the compiled cases are these is checked as they are
+ * played.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

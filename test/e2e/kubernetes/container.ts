@@ -1,4 +1,4 @@
-/** One container of a Pod, from its first start to the Pod's end: what runs, what ended, and when the next may start. */
+/** One container of a Pod until the Pod's end: what runs, what has ended, and when the next may start. */
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
 import { type BackOff, nextBackOff, startsAtMs } from './back-off.ts';
 import type { End, Running, Sandbox } from './runtime.ts';

@@ -15,7 +15,8 @@ import { chosenOf } from './player.ts';
 import type { Asked } from './room.ts';
 
 const usage = 'usage: npm run e2e:kubernetes -- [--lifecycle reported|static] [--only TEXT] [--slice]';
-const needs = `The node needs namespaces of its own: Linux, unshare, nsenter, mount and flock (util-linux) and ip (iproute2), as root.`;
+const needs = `The node needs namespaces of its own: on Linux with unshare, nsenter, mount and flock (util-linux) and ip
+(iproute2), as root.`;
 const notPlayed = 2;
 /** Of the folder's removal, while processes in it still end. */
 const maxRetries = 10;

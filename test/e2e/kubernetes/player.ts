@@ -33,7 +33,10 @@ export type Stage = {
   readonly execIn: (uid: string, container: string) => readonly string[];
 };
 
-/** Plays them all at once; they are started one by one, those that take longest first. Returns where the binary has other cases than are declared. */
+/**
+ * Plays them all at once; they are started one by one, those that take longest first. Returns where the binary has
+ * other cases than are declared.
+ */
 export async function playAll(
   stage: Stage,
   chosen: readonly Case[],
