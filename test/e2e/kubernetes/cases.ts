@@ -1,6 +1,6 @@
 /**
  * Every case of test/e2e/common/node/container_probe.go of Kubernetes, and the texts that kubelet's code gives its
- * events meanwhile. A case that Kubernetes adds, renames or drops has to be declared here before anything is played.
+ * events meanwhile. Where Kubernetes adds, renames or drops a case, a run fails until the same is declared here.
  */
 
 /** What a text names. */

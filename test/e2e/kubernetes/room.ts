@@ -24,7 +24,7 @@ export type Asked = Chosen & {
 };
 
 /** Healthy targets beside the Pods: the prober holds failures back when more than three in ten targets fail at once. */
-const neighbours = 80;
+const neighbours = 160;
 
 const asked = JSON.parse(process.argv[2] ?? '') as Asked;
 const { lifecycle, programs, folder } = asked;
@@ -47,7 +47,8 @@ function answerCanary(): void {
 }
 
 type Result = {
-  readonly passed: number /** probelet's own texts that differ as declared. */;
+  readonly passed: number;
+  /** probelet's own texts that differ as declared. */
   readonly said: readonly string[];
 };
 
