@@ -18,6 +18,12 @@ export function parsedAddress(text: string): Address | undefined {
 /** Returns the IPv4 address in the last 32 bits of an IPv6 address. */
 export const embeddedIpv4 = (address: ipaddr.IPv6): ipaddr.IPv4 => new ipaddr.IPv4(address.toByteArray().slice(12));
 
+/** Go counts an IPv4-mapped address as the IPv4 address: it dials it over IPv4, and shows it so. */
+export function unmapped(text: string): string {
+  const address = parsedAddress(text);
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? embeddedIpv4(address).toString() : text;
+}
+
 /**
  * Rewrites `::8.8.8.8` as `::808:808`, because `ipaddr.js` confuses the dotted form with the mapped address
  * `::ffff:8.8.8.8`.

@@ -4,13 +4,15 @@
  */
 import { isIP, type Socket } from 'node:net';
 import { portMax } from '../core/limits.ts';
-import { shortageOf } from '../core/shortage.ts';
 import { afterArrivals, type Clock, within } from '../lib/clock.ts';
 import { attribute, resumesOf } from './attributed-socket.ts';
+import { type AddressRequest, type Connect, type DialPorts, dialFamilies, type Outcome } from './dial-addresses.ts';
 import { connectFailure, connectTimeout, deniedDial, dialFailure } from './dial-failure.ts';
+import { type DialOrder, dialOrder } from './dial-order.ts';
 import { localPorts } from './local-ports.ts';
-import type { Dial, Dialed, DialFailure, DialPolicy, DialRequest, Resolve } from './net.ts';
+import type { Dial, DialFailure, DialPolicy, DialRequest, Resolve } from './net.ts';
 import { peerSocket } from './reading.ts';
+import { type SourceOf, udpSource } from './source-address.ts';
 
 export type DialerOptions = {
   readonly resolve: Resolve;
@@ -18,25 +20,21 @@ export type DialerOptions = {
   readonly clock: Clock;
   /** Defaults to the system's TCP sockets. */
   readonly newSocket?: () => Socket;
+  /** Defaults to what the system's routes say. */
+  readonly sourceOf?: SourceOf;
   /** Called with the system error code of each dial that failed. */
   readonly onFailed?: (code: string) => void;
 };
-
-/** Further addresses of a name are not tried. */
-const addressesMax = 8;
-
-type Outcome = Dialed | DialFailure;
 
 /**
  * Returns a dialer that never throws and never dials an address that `policy` denies. It does not count sockets itself;
  * it reports each one to the request's permit.
  */
 export function guardedDialer(options: DialerOptions): Dial {
-  const { clock, newSocket = peerSocket, onFailed = ignore } = options;
+  const { clock, newSocket = peerSocket, sourceOf = udpSource, onFailed = ignore } = options;
   const connect: Connect = (address, request, { untilMs, dnsMs }) => {
     const { permit, port } = request;
-    if (permit?.closing())
-      return Promise.resolve({ ...dialFailure('PROBER', 'the previous socket of the probe has not closed'), dnsMs });
+    if (permit?.closing()) return Promise.resolve({ ...notClosed, dnsMs });
     const socket = newSocket();
     attribute(socket, permit?.resumes);
     // This listener stays for the socket's lifetime: an error that arrives after the dial has settled must not crash
@@ -50,26 +48,34 @@ export function guardedDialer(options: DialerOptions): Dial {
         clock,
         policy: policyFor(request, options),
         request,
+        sourceOf,
         onFailed,
       },
     );
   };
-  const dialing = { options, connect };
+  const dialing = { options, connect, clock, order: dialOrder({ ...options, sourceOf }) };
   return (request) => {
     if (!(request.port >= 0 && request.port <= portMax)) return Promise.resolve(invalidPort(request.port));
     return isIP(request.host) === 0 ? dialName(request, dialing) : dialLiteral(request, dialing);
   };
 }
 
-/** Most probes dial one literal, which costs nothing but the connection. */
-function dialLiteral(request: DialRequest, dialing: Dialing): Promise<Outcome> {
-  const { host, deadlineMs, permit } = request;
-  const isPlain = permit?.closing() === undefined && policyFor(request, dialing.options)(host);
-  if (!isPlain) return dialFirst([host], request, dialing, 0);
-  return dialing.connect(host, request, { untilMs: deadlineMs, dnsMs: 0 });
+const dialLiteral = (request: DialRequest, dialing: Dialing): Promise<Outcome> =>
+  dialAtOnce(request.host, request, dialing, 0) ?? dialResolved([request.host], request, dialing, 0);
+
+/** Most probes dial one address, which costs nothing but the connection. Undefined if it has to wait or is denied. */
+function dialAtOnce(
+  address: string,
+  request: DialRequest,
+  dialing: Dialing,
+  dnsMs: number,
+): Promise<Outcome> | undefined {
+  const { deadlineMs, permit } = request;
+  const isAtOnce = permit?.closing() === undefined && policyFor(request, dialing.options)(address);
+  return isAtOnce ? dialing.connect(address, request, { untilMs: deadlineMs, dnsMs }) : undefined;
 }
 
-type Dialing = { readonly options: DialerOptions; readonly connect: Connect };
+type Dialing = DialPorts & { readonly options: DialerOptions; readonly order: DialOrder };
 
 async function dialName(request: DialRequest, dialing: Dialing): Promise<Outcome> {
   const { clock, resolve, onFailed = ignore } = dialing.options;
@@ -84,10 +90,32 @@ async function dialName(request: DialRequest, dialing: Dialing): Promise<Outcome
     }
     return { ...unresolved(request.host, resolution), dnsMs };
   }
-  return dialFirst(resolution.addresses, request, dialing, dnsMs);
+  const { addresses } = resolution;
+  const only = addresses.length === 1 ? addresses[0] : undefined;
+  const dialed = only === undefined ? undefined : dialAtOnce(only, request, dialing, dnsMs);
+  return dialed ?? dialResolved(addresses, request, dialing, dnsMs);
 }
 
-const policyFor = ({ bypassesPolicy }: DialRequest, { policy }: DialerOptions): DialPolicy =>
+async function dialResolved(
+  resolved: readonly string[],
+  request: DialRequest,
+  dialing: Dialing,
+  dnsMs: number,
+): Promise<Outcome> {
+  const { clock } = dialing;
+  const { deadlineMs, permit } = request;
+  const closing = permit?.closing();
+  if (closing !== undefined) await within(clock, closing, deadlineMs - clock.monotonicMs());
+  const ordered = dialing.order(resolved, policyFor(request, dialing.options));
+  const families = ordered instanceof Promise ? await ordered : ordered;
+  permit?.resumes?.();
+  if (families.primaries.length === 0) return { ...deniedDial(request.host, request.port), dnsMs };
+  return permit?.closing() === undefined ? dialFamilies(families, request, dialing, dnsMs) : { ...notClosed, dnsMs };
+}
+
+const notClosed = dialFailure('PROBER', 'the previous socket of the probe has not closed');
+
+const policyFor = ({ bypassesPolicy }: AddressRequest, { policy }: DialerOptions): DialPolicy =>
   bypassesPolicy ? () => true : policy;
 
 /** Go's error text; kubelet's TCP prober shows it. */
@@ -96,40 +124,6 @@ const invalidPort = (port: number): DialFailure => dialFailure('CONNECT_UNREACHA
 function unresolved(host: string, resolution: { readonly kind: 'notFound' | 'unavailable'; readonly message: string }) {
   const failureClass = resolution.kind === 'notFound' ? 'DNS' : 'PROBER';
   return dialFailure(failureClass, `lookup ${host}: ${resolution.message}`);
-}
-
-/** Once the permit's socket has closed. `dnsMs`: what the lookup took. */
-type Connect = (
-  address: string,
-  request: DialRequest,
-  times: { readonly untilMs: number; readonly dnsMs: number },
-) => Promise<Outcome>;
-
-/**
- * Tries the addresses in sequence. Like Go, it divides the remaining time evenly among the remaining addresses. It
- * reports the first failure, unless that is a prober error (such as no IPv6 on this machine) and another address failed
- * on its own account. Without a free socket it stops: what another address answers would pass for the target's answer.
- */
-async function dialFirst(
-  resolved: readonly string[],
-  request: DialRequest,
-  { options, connect }: Dialing,
-  dnsMs: number,
-): Promise<Outcome> {
-  const { clock } = options;
-  let first: DialFailure | undefined;
-  const addresses = resolved.filter(policyFor(request, options)).slice(0, addressesMax);
-  for (let at = 0; at < addresses.length; at += 1) {
-    const nowMs = clock.monotonicMs();
-    const isLast = at === addresses.length - 1;
-    const untilMs = isLast ? request.deadlineMs : nowMs + (request.deadlineMs - nowMs) / (addresses.length - at);
-    const closing = request.permit?.closing();
-    if (closing !== undefined) await within(clock, closing, untilMs - nowMs);
-    const outcome = await connect(addresses[at] ?? '', request, { untilMs, dnsMs });
-    if (outcome.kind === 'connected' || shortageOf(outcome.code) === 'sockets') return outcome;
-    if (first === undefined || first.failureClass === 'PROBER') first = outcome;
-  }
-  return first ?? { ...deniedDial(request.host, request.port), dnsMs };
 }
 
 const ignore = () => undefined;
@@ -141,12 +135,14 @@ type Endpoint = {
   readonly dnsMs: number;
 };
 
-type Guard = Required<Pick<DialerOptions, 'clock' | 'policy' | 'onFailed'>> & { readonly request: DialRequest };
+type Guard = Required<Pick<DialerOptions, 'clock' | 'policy' | 'sourceOf' | 'onFailed'>> & {
+  readonly request: AddressRequest;
+};
 
 function connectGuarded(
   socket: Socket,
   endpoint: Endpoint,
-  { clock, policy, request, onFailed }: Guard,
+  { clock, policy, request, sourceOf, onFailed }: Guard,
 ): Promise<Outcome> {
   const { address, port, untilMs, dnsMs } = endpoint;
   const startMs = clock.monotonicMs();
@@ -173,7 +169,12 @@ function connectGuarded(
       const { code = 'EUNKNOWN' } = error;
       onFailed(code);
       request.permit?.refused(code);
-      settle(connectFailure(address, port, code));
+      const failure = connectFailure(address, port, code);
+      if (code !== 'ENETUNREACH') return settle(failure);
+      void hasRoute(address, sourceOf).then((has) => {
+        resumes();
+        settle(has ? failure : { ...failure, failureClass: 'PROBER' });
+      });
     };
     const isLast = request.whenOver !== undefined && untilMs === request.deadlineMs;
     /** The caller's deadline has waited for arrivals already. */
@@ -184,6 +185,7 @@ function connectGuarded(
       afterArrivals(clock, late);
     };
     const cancel = isLast ? undefined : clock.setTimer(Math.max(0, untilMs - startMs), late);
+    request.signal?.addEventListener('abort', () => settle(connectTimeout(address, port)), { once: true });
     socket.on('connect', onConnect);
     socket.on('error', onError);
     socket.connect({ host: address, port, autoSelectFamily: false });
@@ -191,6 +193,16 @@ function connectGuarded(
     if (isLast) request.whenOver?.(late);
   });
 }
+
+/**
+ * `ENETUNREACH` comes from a router, or from this machine if it has no route, which says nothing about the target: most
+ * often it has no IPv6.
+ */
+const hasRoute = (address: string, sourceOf: SourceOf): Promise<boolean> =>
+  sourceOf(address).then(
+    (source) => source !== undefined,
+    () => false,
+  );
 
 const { from: localFrom, to: localTo } = localPorts();
 

@@ -28,8 +28,6 @@ export type DnsOptions = {
 
 /** A lookup without an answer after this time is a prober error. */
 export const dnsTimeoutMs = 500;
-/** How long to wait for the second address family after the first has answered (RFC 8305, section 3). */
-const resolutionDelayMs = 50;
 /**
  * The longest wait before a lost packet is sent again. With several servers the wait is shorter, so that each is asked
  * within the limit.
@@ -38,7 +36,7 @@ const tryMsMax = 200;
 
 export type Dns = (name: string) => Promise<DnsAnswer>;
 
-/** Queries A and AAAA in parallel. IPv4 addresses come first, which costs nothing on a machine without IPv6. */
+/** Queries A and AAAA in parallel. The answer lists IPv4 addresses first; the dialer sorts them. */
 export function dns({ clock, servers, below = randomInt, config = configFor(servers, clock) }: DnsOptions): Dns {
   const udp = udpPool(below);
   const tcp = tcpPool();
@@ -89,7 +87,10 @@ function lookupSockets(pool: UdpPool) {
 
 const timedOut: Answer = { kind: 'failed', message: 'i/o timeout' };
 
-/** Returns each family's answer once both have answered or the time is up. */
+/**
+ * Returns each family's answer once both have answered or the time is up. Like Go, it does not settle for the first
+ * one: which address is dialed first would depend on which answer came sooner.
+ */
 function bothFamilies(name: string, ports: FamilyPorts): Promise<readonly Answer[]> {
   const { clock } = ports;
   return new Promise((resolve) => {
@@ -100,14 +101,11 @@ function bothFamilies(name: string, ports: FamilyPorts): Promise<readonly Answer
       for (const end of ends) end();
       resolve(answers);
     };
-    let cancel = clock.setTimer(dnsTimeoutMs, finish);
+    const cancel = clock.setTimer(dnsTimeoutMs, finish);
     const take = (at: number) => (answer: Answer) => {
       answers[at] = answer;
       open -= 1;
-      if (open === 0) return finish();
-      if (answer.kind !== 'addresses') return;
-      cancel();
-      cancel = clock.setTimer(resolutionDelayMs, finish);
+      if (open === 0) finish();
     };
     const ends = [recordType.a, recordType.aaaa].map((type, at) => askFamily({ name, type }, ports, take(at)));
   });

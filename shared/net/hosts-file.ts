@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import { parsedFile } from '../lib/parsed-file.ts';
+import { unmapped } from './address.ts';
 
 export type HostsFile = (name: string) => readonly string[] | undefined;
 
@@ -21,8 +22,9 @@ export function hostsFile(path: string, clock: Clock): HostsFile {
 export function parsedHosts(text: string): Names {
   const names = new Map<string, string[]>();
   for (const line of text.split('\n')) {
-    const [address = '', ...aliases] = line.replace(/#.*/, '').trim().split(/\s+/);
-    if (isIP(address) === 0) continue;
+    const [written = '', ...aliases] = line.replace(/#.*/, '').trim().split(/\s+/);
+    if (isIP(written) === 0) continue;
+    const address = unmapped(written);
     for (const alias of aliases) addName(names, hostsKey(alias.toLowerCase()), address);
   }
   return names;

@@ -12,6 +12,11 @@ export type DialRequest = {
   readonly port: number;
   /** On the clock's monotonic time. */
   readonly deadlineMs: number;
+  /**
+   * The end of the time that the addresses of a name share. Defaults to `deadlineMs`; infinite: each may take all of
+   * the time, as in Go's HTTP client, whose dials know no deadline.
+   */
+  readonly dividedUntilMs?: number;
   /** Calls back at the deadline. If present, the dialer needs no timer of its own for the last address. */
   readonly whenOver?: (call: () => void) => void;
   /** The dial is an internal one to an endpoint that the operator configured, so the dial policy does not apply. */
@@ -21,12 +26,12 @@ export type DialRequest = {
 };
 
 /**
- * Permission to have one socket open at a time. A destroyed socket counts until it closes, one turn of the event loop
- * later, so the next dial under the same permit waits for that. Permits come from the process's socket budget in
- * shared/run.
+ * Permission to have one socket open at a time, or two while both address families of a name are dialed. A destroyed
+ * socket counts until it closes, one turn of the event loop later, so the next dial under the same permit waits for
+ * that. Permits come from the process's socket budget in shared/run.
  */
 export type SocketPermit = {
-  /** Resolves once the permit's socket has closed; undefined if none is open. */
+  /** Resolves once the permit's sockets have closed; undefined if none is open. */
   closing(): Promise<void> | undefined;
   /** Called when a socket is created. Call the returned function when it has closed. */
   opened(): () => void;
@@ -61,7 +66,7 @@ export type Dialed = {
 
 export type Dial = (request: DialRequest) => Promise<Dialed | DialFailure>;
 
-/** The result of a name lookup. Addresses are literals, in the order in which to try them. */
+/** The result of a name lookup. Addresses are literals, in the order of the hosts file or of the answers. */
 export type Resolution =
   | { readonly kind: 'resolved'; readonly addresses: readonly string[] }
   /** NXDOMAIN or no data: a failure of the target. */

@@ -31,7 +31,10 @@ type ConnectOptions = {
   readonly isEager: boolean;
 };
 
-/** Maximum duration of one try: grpc-go's minimum connect time-out. */
+/**
+ * Maximum duration of one try: grpc-go's minimum connect time-out. The addresses of a name share it, although the
+ * probe's time-out may end it early.
+ */
 const tryMsMax = 20_000;
 /** gRPC's connection back-off, without its jitter: a probe has one connection, and phases spread the probes already. */
 const backoffBaseMs = 1000;
@@ -60,7 +63,8 @@ export async function connectOnce(
   untilMs: number,
   { dial, clock, permit, call, isEager }: ConnectOptions,
 ): Promise<Connected | NotConnected> {
-  const dialed = await dial({ host, port, deadlineMs: untilMs, ...(permit && { permit }) });
+  const dividedUntilMs = clock.monotonicMs() + tryMsMax;
+  const dialed = await dial({ host, port, deadlineMs: untilMs, dividedUntilMs, ...(permit && { permit }) });
   if (dialed.kind === 'failed') return { kind: isInternalFailure(dialed) ? 'internal' : 'late', failure: dialed };
   const session = await openSession(dialed.socket, { clock, untilMs, call, isEager });
   if (session === undefined) return { kind: 'late' };

@@ -1,4 +1,5 @@
-/** Host names that are not ASCII, in the two forms of Go's client: one to look up, another for the Host field. */
+/** The forms of a host name in Go's client: to look up, for the Host field, and for a TLS server. */
+import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { punycodeName } from '../core/go-punycode.ts';
 
@@ -66,4 +67,13 @@ function withoutZone(host: string): string {
   if (!host.startsWith('[') || close < 0) return host;
   const zone = host.slice(0, close).lastIndexOf('%');
   return zone < 0 ? host : host.slice(0, zone) + host.slice(close);
+}
+
+/** crypto/tls: hostnameInSNI. Undefined for an address literal, which no server is asked by. */
+export function serverName(hostname: string): string | undefined {
+  const zone = hostname.lastIndexOf('%');
+  if (isIP(zone > 0 ? hostname.slice(0, zone) : hostname) !== 0) return undefined;
+  let end = hostname.length;
+  while (hostname[end - 1] === '.') end -= 1;
+  return end === 0 ? undefined : hostname.slice(0, end);
 }

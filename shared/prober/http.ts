@@ -130,8 +130,18 @@ function refusedHop({ deadline }: Running, hop: Hop): Verdict | undefined {
   return deadline.isOver() ? failedHop(hop, { message: awaitingHeadTimeout, failureClass: 'TIMEOUT' }) : undefined;
 }
 
+/** Go's client dials without a deadline, so the first address of a name may take all of the time. */
+const dividedUntilMs = Number.POSITIVE_INFINITY;
+
 const dialHop = ({ deadline, dial, permit }: Running, { url: { dialHost: host, port } }: Hop) =>
-  dial({ host, port, deadlineMs: deadline.atMs, whenOver: deadline.whenOver, ...(permit && { permit }) });
+  dial({
+    host,
+    port,
+    deadlineMs: deadline.atMs,
+    dividedUntilMs,
+    whenOver: deadline.whenOver,
+    ...(permit && { permit }),
+  });
 
 type Connection = { readonly kind: 'connected'; readonly socket: Socket; readonly exchange: Exchange };
 
@@ -193,13 +203,13 @@ const refusedRequest = memoized(({ url, headers }: Hop): string => {
   return headersProblem(headers) ?? (url.host === '' ? 'http: no Host in request URL' : '');
 });
 
-const whileAwaiting = '(Client.Timeout exceeded while awaiting headers)';
+type ClassedFailure = { readonly message: string; readonly failureClass: FailureClass; readonly code?: string };
 
-type ClassedFailure = { readonly message: string; readonly failureClass: FailureClass };
-
-function failedHop({ url }: Hop, { message, failureClass }: ClassedFailure): Verdict {
+function failedHop({ url }: Hop, { message, failureClass, code }: ClassedFailure): Verdict {
   if (isInternalFailure({ failureClass })) return { outcome: 'unknown', output: '', error: message, failureClass };
-  const why = failureClass === 'CONNECT_TIMEOUT' ? `${message} ${whileAwaiting}` : message;
+  // Go's client gives up the request, and does not learn what became of the dial.
+  const isGivenUp = failureClass === 'CONNECT_TIMEOUT' && code === undefined;
+  const why = isGivenUp ? awaitingHeadTimeout : message;
   return failure(`Get ${goQuote(withoutPassword(url))}: ${why}`, failureClass);
 }
 

@@ -1,12 +1,13 @@
 /** TLS as kubelet's HTTP probe speaks it: no certificate is verified, 1.2 at least, HTTP/2 offered. */
 import { constants } from 'node:crypto';
-import { isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { connect, createSecureContext, DEFAULT_CIPHERS, type SecureContext, type TLSSocket } from 'node:tls';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { attribute, resumesOf } from '../net/attributed-socket.ts';
 import { BelowTls, handshakeTooLong } from '../net/below-tls.ts';
 import { tlsWatch, tooMuchBelowTls } from '../net/tls-watch.ts';
 import type { Deadline } from './deadline.ts';
+import { serverName } from './host-name.ts';
 import { keptMessage } from './kept-memory.ts';
 import type { Resumption, TlsSessions } from './tls-sessions.ts';
 
@@ -72,6 +73,7 @@ const ofProcess = tlsWatch(systemClock);
 export function secure(socket: Socket, { hostname, clock, deadline, sessions }: SecureOptions): Promise<Secured> {
   const startMs = clock.monotonicMs();
   const resumption = sessions?.open(`${socket.remoteAddress} ${socket.remotePort} ${hostname}`);
+  const servername = serverName(hostname);
   const below = ofProcess.isTrusted(socket) ? undefined : new BelowTls(socket);
   const secured = connect({
     socket: below ?? socket,
@@ -79,7 +81,7 @@ export function secure(socket: Socket, { hostname, clock, deadline, sessions }: 
     secureContext: secureContext(),
     ALPNProtocols: protocols,
     rejectUnauthorized: false,
-    ...(isIP(hostname) === 0 && { servername: hostname }),
+    ...(servername !== undefined && { servername }),
     ...(resumption?.session && { session: resumption.session }),
   });
   if (resumption) secured.on('session', resumption.keep);

@@ -9,6 +9,7 @@ import { nextStatus } from '../../shared/core/status-update.ts';
 import { passTime, takeWake } from '../../shared/core/ticker.ts';
 import { newTargetTicker } from '../../shared/core/ticker-start.ts';
 import { decideGate, reduce } from '../../shared/core/worker.ts';
+import { guardedDialer } from '../../shared/net/dialer.ts';
 import { grpcProber } from '../../shared/prober/grpc.ts';
 import { httpProber } from '../../shared/prober/http.ts';
 import { probe } from '../../shared/prober/probe.ts';
@@ -32,6 +33,7 @@ import { baseOf, readVectors, vectorFiles } from './vector-files.ts';
 import { runWireGrpc } from './wire-grpc.ts';
 import { runWireH2 } from './wire-h2.ts';
 import { runWireHttp } from './wire-http.ts';
+import { runWireRoom } from './wire-room.ts';
 import { runWireTcp } from './wire-tcp.ts';
 import { runWorker } from './worker.ts';
 
@@ -63,6 +65,13 @@ const wire = (run: VectorRunner, ...entries: Family['entries']): Family => ({
   concurrency: wireConcurrency,
 });
 
+/** Each starts a process, which takes most of its time. */
+const inRoom: Family = {
+  run: runWireRoom,
+  entries: [guardedDialer, httpProber, tcpProber, grpcProber],
+  concurrency: () => 4,
+};
+
 /** By the file's base name; a suffix (`worker-random`) does not matter, the longest name wins. */
 const families: Readonly<Record<string, Family>> = {
   worker: pure(runWorker, decideGate, reduce),
@@ -78,6 +87,8 @@ const families: Readonly<Record<string, Family>> = {
   'wire-tcp': wire(runWireTcp, tcpProber),
   'wire-grpc': wire(runWireGrpc, grpcProber),
   'wire-h2': wire(runWireH2, grpcProber, httpProber),
+  'wire-addresses': inRoom,
+  'wire-sni': inRoom,
 };
 
 /** Runs every file of the folder, and calls `onReport` as soon as one is done. */

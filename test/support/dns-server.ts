@@ -8,6 +8,8 @@ export type DnsReply =
       readonly a?: readonly string[];
       readonly aaaa?: readonly string[];
       readonly ttl?: number;
+      /** How much later the question for IPv6 is answered. */
+      readonly aaaaDelayMs?: number;
     }
   | { readonly kind: 'code'; readonly code: 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED' }
   | { readonly kind: 'silence' };
@@ -37,7 +39,11 @@ export async function startDnsServer(
     const question = readQuestion(message);
     questions.push(`${question.name} ${question.type === typeAaaa ? 'AAAA' : 'A'}`);
     const answer = reply(question.name) ?? { kind: 'code', code: 'NXDOMAIN' };
-    if (answer.kind !== 'silence') socket.send(writeReply(message, question, answer), peer.port, peer.address);
+    if (answer.kind === 'silence') return;
+    const delayMs = answer.kind === 'addresses' && question.type === typeAaaa ? (answer.aaaaDelayMs ?? 0) : 0;
+    const send = () => socket.send(writeReply(message, question, answer), peer.port, peer.address);
+    if (delayMs === 0) send();
+    else setTimeout(send, delayMs).unref();
   });
   await new Promise<void>((resolve) => socket.bind(at.port, at.address, resolve));
   const close = () => new Promise<void>((resolve) => socket.close(resolve));

@@ -70,19 +70,26 @@ const notFound = 5;
 
 type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 
+type HttpPlace = { readonly host: string; readonly port?: number; readonly accepted?: () => void };
+
 /** HTTP/2 with prior knowledge. A late accept is a connection that nobody speaks on before its time. */
-export function startHttp2({ acceptDelayMs = 0 }: Health, onStream: OnStream): Promise<RunningServer> {
+export function startHttp2(
+  { acceptDelayMs = 0 }: Health,
+  onStream: OnStream,
+  { accepted = () => undefined, ...at }: HttpPlace = { host },
+): Promise<RunningServer> {
   const http2 = createServer();
   http2.on('sessionError', () => undefined);
+  http2.on('connection', accepted);
   http2.on('stream', (stream, headers) => {
     stream.on('error', () => undefined);
     onStream(stream, headers);
   });
-  if (acceptDelayMs === 0) return listenWith(http2, host);
+  if (acceptDelayMs === 0) return listenWith(http2, at.host, at.port);
   const acceptor = createNetServer((socket) => {
     setTimeout(() => http2.emit('connection', socket), acceptDelayMs);
   });
-  return listenWith(acceptor, host);
+  return listenWith(acceptor, at.host, at.port);
 }
 
 function startHttp2Tls(onStream: OnStream): Promise<RunningServer> {
@@ -97,8 +104,8 @@ function startHttp2Tls(onStream: OnStream): Promise<RunningServer> {
 
 const dayMs = 86_400_000;
 
-const healthService =
-  (spec: Health, seen: GrpcSeen[]): OnStream =>
+export const healthService =
+  (spec: Health, seen: GrpcSeen[] = []): OnStream =>
   (stream, headers) => {
     const chunks: Buffer[] = [];
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -48,15 +48,15 @@ export async function portOf(t: TestContext, starting: Promise<RunningServer>): 
   return port;
 }
 
-/** Listens with `server` on a free port, and ends its connections with it. */
-export async function listenWith(server: Server, host: string): Promise<RunningServer> {
+/** Listens with `server`, on a free port by default, and ends its connections with it. */
+export async function listenWith(server: Server, host: string, port = 0): Promise<RunningServer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.on('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  await new Promise<void>((resolve) => server.listen(port, host, resolve));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   const close = () =>

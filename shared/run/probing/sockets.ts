@@ -48,6 +48,9 @@ export function newSocketBudget(clock: Pick<Clock, 'monotonicMs'>, max: number =
     if (first !== undefined && first === asked[0] && others.length > 0) waiting = [...others, first];
   };
   const account: Account = {
+    add(backlogClass) {
+      taken[backlogClass] += 1;
+    },
     release(backlogClass, descriptors, wasRefused) {
       taken[backlogClass] -= descriptors;
       if (wasRefused) refused -= descriptors;
@@ -90,6 +93,8 @@ export function newSocketBudget(clock: Pick<Clock, 'monotonicMs'>, max: number =
 type Account = {
   /** `wasRefused`: `refuse` was called for these descriptors. */
   release(backlogClass: BacklogClass, descriptors: number, wasRefused: boolean): void;
+  /** A probe with a place has opened one more socket than it asked for. */
+  add(backlogClass: BacklogClass): void;
   /** The machine has refused a socket to a probe with so many descriptors. */
   refuse(descriptors: number): void;
 };
@@ -101,9 +106,9 @@ class TakenPlace implements Place {
   readonly #backlogClass: BacklogClass;
   readonly #descriptors: number;
   #hasLeft = false;
-  #isOpen = false;
+  #open = 0;
   #shortage: Shortage | undefined;
-  /** Made when the close of the open socket is waited for. */
+  /** Made when the close of the open sockets is waited for. */
   #closing: PromiseWithResolvers<void> | undefined;
 
   constructor(account: Account, backlogClass: BacklogClass, descriptors: number) {
@@ -119,7 +124,7 @@ class TakenPlace implements Place {
   leave(): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
-    if (!this.#isOpen) this.#giveBack();
+    if (this.#open === 0) this.#giveBack();
   }
 
   hasLeft(): boolean {
@@ -138,15 +143,18 @@ class TakenPlace implements Place {
   }
 
   closing(): Promise<void> | undefined {
-    if (!this.#isOpen) return undefined;
+    if (this.#open === 0) return undefined;
     this.#closing ??= Promise.withResolvers();
     return this.#closing.promise;
   }
 
+  /** The second socket is that of a name's other address family. It is counted although the budget may be full. */
   opened(): () => void {
-    this.#isOpen = true;
+    this.#open += 1;
+    if (this.#open > 1) this.#account.add(this.#backlogClass);
     return () => {
-      this.#isOpen = false;
+      this.#open -= 1;
+      if (this.#open > 0) return this.#account.release(this.#backlogClass, 1, false);
       this.#closing?.resolve();
       this.#closing = undefined;
       if (this.#hasLeft) this.#giveBack();

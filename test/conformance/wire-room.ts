@@ -1,0 +1,68 @@
+/**
+ * wire-addresses.jsonl and wire-sni.jsonl: probes of names in a network of their own, which has the addresses that the
+ * vector says. Without the right to such a network a vector fails.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { compare } from './compare.ts';
+import type { Finding, VectorRunner } from './runner.ts';
+import type { RoomOutcome, RoomVector } from './wire-room-inside.ts';
+
+const folder = import.meta.dirname;
+const insideMsMax = 60_000;
+
+const needs = `a network of its own is needed: Linux with unshare and mount (util-linux) and ip (iproute2), as root or where
+unprivileged user namespaces are allowed (on Ubuntu: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0)`;
+
+/** root may lack the right to user namespaces, and does not need them. */
+const asRoot: readonly string[] = process.getuid?.() === 0 ? [] : ['--map-root-user'];
+/** Where `ip` is, though not for everybody. */
+const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
+
+export const runWireRoom: VectorRunner = async (given) => {
+  const vector = given as unknown as RoomVector;
+  const { failureClass, ...seen } = await playInside(vector);
+  const differences = vector.expectAnyOf.map((expect) => compare('attempt', seen, expect));
+  if (differences.includes(undefined)) return undefined;
+  return rulesOf(vector, seen, failureClass) ?? differences[0];
+};
+
+type Seen = RoomVector['expectAnyOf'][number];
+
+const lacksRoute = /^dial tcp \S+: connect: (network is unreachable|cannot assign requested address)$/;
+/** Addresses that are dialed of each family. */
+const dialedMax = 8;
+
+/**
+ * What the machine lacks is the target's failure for kubelet, in the same words, and a prober error here (difference
+ * 4); a gRPC probe then ends without another try, and so without kubelet's words. Difference 33 bounds the addresses.
+ */
+function rulesOf({ expectAnyOf, hosts, probe }: RoomVector, seen: Seen, failureClass?: string): Finding {
+  const error = seen.error ?? '';
+  const isSame = ({ result, output }: Seen) =>
+    result === 'failure' && (probe.kind === 'grpc' || output.endsWith(error));
+  if (seen.result === 'unknown' && failureClass === 'PROBER' && lacksRoute.test(error) && expectAnyOf.every(isSame))
+    return { kind: 'byRule', rules: [4] };
+  return hosts.length > dialedMax && seen.result === 'failure' ? { kind: 'byRule', rules: [33] } : undefined;
+}
+
+async function playInside(vector: RoomVector): Promise<RoomOutcome> {
+  const room = await mkdtemp(join(tmpdir(), 'room-'));
+  try {
+    const files = { network: vector.network, hosts: vector.hosts, 'resolv.conf': ['nameserver 127.0.0.1'] };
+    for (const [name, lines] of Object.entries(files)) await writeFile(join(room, name), `${lines.join('\n')}\n`);
+    const script = join(folder, 'recorder/room.sh');
+    const inside = [process.execPath, join(folder, 'wire-room-inside.ts'), JSON.stringify(vector)];
+    const args = [...asRoot, '--net', '--mount', 'sh', script, room, ...inside];
+    const options = { env, timeout: insideMsMax, killSignal: 'SIGKILL' } as const;
+    const { stdout } = await promisify(execFile)('unshare', args, options);
+    return JSON.parse(stdout) as RoomOutcome;
+  } catch (cause) {
+    throw new Error(`${cause instanceof Error ? cause.message : String(cause)}\n${needs}`, { cause });
+  } finally {
+    await rm(room, { recursive: true });
+  }
+}
