@@ -22,6 +22,7 @@ export class BelowTls extends Duplex {
   readonly #socket: Socket;
   readonly #reading: Reading;
   #bytesLeft = handshakeBytesMax;
+  #arrived: Buffer[] = [];
 
   constructor(socket: Socket) {
     super({ readableHighWaterMark: 1 });
@@ -38,16 +39,25 @@ export class BelowTls extends Duplex {
     );
   }
 
-  /** Call when the handshake is complete; the limit no longer applies. */
+  /** What the server has sent in the handshake so far. */
+  get handshake(): Buffer {
+    return Buffer.concat(this.#arrived);
+  }
+
+  /** Call when the handshake is complete; the limit no longer applies, and nothing is kept. */
   secured(): void {
     this.#bytesLeft = Number.POSITIVE_INFINITY;
+    this.#arrived = [];
   }
 
   #take(bytes: Buffer): void {
     this.#bytesLeft -= bytes.length;
     if (this.#bytesLeft < 0)
       this.destroy(Object.assign(new Error('the TLS handshake is too long'), { code: handshakeTooLong }));
-    else if (!this.push(bytes)) this.#reading.hold();
+    else {
+      if (this.#bytesLeft <= handshakeBytesMax) this.#arrived.push(bytes);
+      if (!this.push(bytes)) this.#reading.hold();
+    }
   }
 
   override _read(): void {

@@ -29,6 +29,8 @@ export type TlsWatch = {
   readonly isTrusted: (socket: Socket) => boolean;
   /** Call after a handshake over `BelowTls`, which was of an ordinary length. */
   readonly trust: (socket: Socket) => void;
+  /** The next handshake with the server goes over `BelowTls`. */
+  readonly forget: (socket: Socket) => void;
   /** Ends a connection that floods, until the returned function is called. */
   readonly watch: (socket: Socket, secured: TLSSocket) => Watched;
 };
@@ -62,6 +64,10 @@ export function tlsWatch({ setTimer }: Pick<Clock, 'setTimer'>): TlsWatch {
     trust(socket) {
       const server = serverOf(socket);
       if (!trusted.has(server)) remember(server, true);
+    },
+    forget(socket) {
+      const server = serverOf(socket);
+      if (trusted.get(server) === true) trusted.delete(server);
     },
     watch(socket, secured) {
       const connection = new Connection(socket, secured, { open, distrust });

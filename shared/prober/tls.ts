@@ -1,14 +1,17 @@
 /** TLS as kubelet's HTTP probe speaks it: no certificate is verified, 1.2 at least, HTTP/2 offered. */
 import { constants } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { connect, createSecureContext, DEFAULT_CIPHERS, type SecureContext, type TLSSocket } from 'node:tls';
+import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { attribute, resumesOf } from '../net/attributed-socket.ts';
 import { BelowTls, handshakeTooLong } from '../net/below-tls.ts';
 import { tlsWatch, tooMuchBelowTls } from '../net/tls-watch.ts';
+import { serverCertificatesProblem } from '../x509/server-certificates.ts';
+import { certificateChecks } from './certificate-check.ts';
 import type { Deadline } from './deadline.ts';
 import { serverName } from './host-name.ts';
 import { keptMessage } from './kept-memory.ts';
+import { handshakeSecret, sentCertificates } from './sent-certificates.ts';
 import type { Resumption, TlsSessions } from './tls-sessions.ts';
 
 export type Secured =
@@ -39,51 +42,77 @@ export type SecureOptions = {
   readonly sessions?: TlsSessions | undefined;
 };
 
-/** Without the post-quantum groups, which cost a sixth more: with an unverified peer there is no secrecy to protect. */
-const ecdhCurve = 'X25519:P-256:P-384:P-521';
+/**
+ * What kubelet's client offers, in its order: the defaults of Go 1.26, which kubelet v1.36 is built with
+ * (crypto/tls/defaults.go). A server that takes nothing of it refuses kubelet, so it has to refuse this client.
+ */
+const ciphers = [
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-SHA',
+  'ECDHE-RSA-AES128-SHA',
+  'ECDHE-ECDSA-AES256-SHA',
+  'ECDHE-RSA-AES256-SHA',
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  // RSA keys of 1,024 bits pass, as in Go.
+  '@SECLEVEL=1',
+].join(':');
+
+/** `*`: groups of which the first message has a key share. */
+const groups = '*X25519MLKEM768:SecP256r1MLKEM768:SecP384r1MLKEM1024:*X25519:P-256:P-384:P-521';
+
+const signatureAlgorithms = [
+  'rsa_pss_rsae_sha256',
+  'ecdsa_secp256r1_sha256',
+  'ed25519',
+  'rsa_pss_rsae_sha384',
+  'rsa_pss_rsae_sha512',
+  'rsa_pkcs1_sha256',
+  'rsa_pkcs1_sha384',
+  'rsa_pkcs1_sha512',
+  'ecdsa_secp384r1_sha384',
+  'ecdsa_secp521r1_sha512',
+].join(':');
 
 /** In TLS wire format: each name after its length. Given as names, Node would encode them for each connection. */
 const protocols = Buffer.from('\x02h2\x08http/1.1', 'latin1');
 
-let sharedContext: SecureContext | undefined;
-
-/**
- * Creating a context costs a thousand times what using it does. Old key sizes pass, because no certificate is verified
- * anyway.
- */
-function secureContext(): SecureContext {
-  sharedContext ??= createSecureContext({
+/** Creating a context costs a thousand times what using it does. */
+const newContext = (): SecureContext =>
+  createSecureContext({
     minVersion: 'TLSv1.2',
     // No roots: nothing is verified against them, and Node would describe each certificate that they accept.
     ca: [],
-    ecdhCurve,
-    ciphers: `${DEFAULT_CIPHERS}:@SECLEVEL=1`,
-    // A server could demand handshake after handshake. Go's client refuses the first one too.
-    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    ciphers,
+    ecdhCurve: groups,
+    sigalgs: signatureAlgorithms,
+    // A server could demand handshake after handshake. Go's client refuses the first one too. A server of TLS 1.2 that
+    // does not know secure renegotiation (RFC 5746) is taken, as by Go.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_LEGACY_SERVER_CONNECT,
   });
-  return sharedContext;
-}
+
+/** For `BelowTls` a context of its own: in one whose secrets are logged once, OpenSSL logs those of all connections. */
+const contexts: { own?: SecureContext; logged?: SecureContext } = {};
 
 /** What was not taken yet stays in the kernel. */
 const untakenInKernel = { highWaterMark: 1 } as const;
 
 const ofProcess = tlsWatch(systemClock);
+const certificates = certificateChecks();
 
 /** Takes ownership of `socket`: on failure it is destroyed. Never throws. */
 export function secure(socket: Socket, { hostname, clock, deadline, sessions }: SecureOptions): Promise<Secured> {
   const startMs = clock.monotonicMs();
   const resumption = sessions?.open(`${socket.remoteAddress} ${socket.remotePort} ${hostname}`);
-  const servername = serverName(hostname);
   const below = ofProcess.isTrusted(socket) ? undefined : new BelowTls(socket);
-  const secured = connect({
-    socket: below ?? socket,
-    ...untakenInKernel,
-    secureContext: secureContext(),
-    ALPNProtocols: protocols,
-    rejectUnauthorized: false,
-    ...(servername !== undefined && { servername }),
-    ...(resumption?.session && { session: resumption.session }),
-  });
+  const secured = startTls(socket, below, { hostname, session: resumption?.session });
+  const sent = below && watchCertificates(secured, below);
   if (resumption) secured.on('session', resumption.keep);
   const watched = below ? undefined : ofProcess.watch(socket, secured);
   const resumes = resumesOf(socket);
@@ -98,7 +127,11 @@ export function secure(socket: Socket, { hostname, clock, deadline, sessions }: 
     };
     const failTooLong = () => fail('PROBER', keptMessage);
     // Stays for the socket's life, like the dialer's: a late error must not end the process.
-    secured.on('error', (error) => (watched?.shaken() === false ? failTooLong() : fail(...tlsProblem(error))));
+    secured.on('error', (error) => {
+      if (watched?.shaken() === false) return failTooLong();
+      ofProcess.forget(socket);
+      fail(...tlsProblem(error, sent?.()));
+    });
     (below ?? socket).on('error', (error) => secured.destroy(error));
     secured.once('close', () => {
       watched?.end();
@@ -107,6 +140,11 @@ export function secure(socket: Socket, { hostname, clock, deadline, sessions }: 
     deadline.whenOver(() => fail('TIMEOUT', handshakeTimeout));
     secured.once('secureConnect', () => {
       if (watched?.shaken() === false) return failTooLong();
+      const problem = certificateProblem(socket, secured, sent);
+      if (problem !== undefined) {
+        resumption?.failed();
+        return fail('TLS', problem);
+      }
       resumes();
       if (below) {
         below.secured();
@@ -120,26 +158,79 @@ export function secure(socket: Socket, { hostname, clock, deadline, sessions }: 
   });
 }
 
+type StartOptions = { readonly hostname: string; readonly session: Buffer | undefined };
+
+function startTls(socket: Socket, below: BelowTls | undefined, { hostname, session }: StartOptions): TLSSocket {
+  const kind = below ? 'logged' : 'own';
+  contexts[kind] ??= newContext();
+  const servername = serverName(hostname);
+  return connect({
+    socket: below ?? socket,
+    ...untakenInKernel,
+    secureContext: contexts[kind],
+    ALPNProtocols: protocols,
+    rejectUnauthorized: false,
+    ...(servername !== undefined && { servername }),
+    ...(session && { session }),
+  });
+}
+
+type SentCertificates = () => readonly Buffer[] | undefined;
+
+function watchCertificates(secured: TLSSocket, below: BelowTls): SentCertificates {
+  let secret: Buffer | undefined;
+  secured.on('keylog', (line) => {
+    secret ??= handshakeSecret(line);
+  });
+  return () => sentCertificates(below.handshake, secret);
+}
+
+/** In a resumed session the server sends no certificate. */
+function certificateProblem(socket: Socket, secured: TLSSocket, sent?: SentCertificates): string | undefined {
+  if (secured.isSessionReused()) return undefined;
+  const { problem, isPartial } = certificates.check(secured, sent?.());
+  if (isPartial || problem !== undefined) ofProcess.forget(socket);
+  return problem;
+}
+
 const handshakeTimeout = 'net/http: TLS handshake timeout (Client.Timeout exceeded while awaiting headers)';
 
 /** OpenSSL's codes in Go's words. */
 const texts: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: 'tls: first record does not look like a TLS handshake',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'tls: first record does not look like a TLS handshake',
-  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'remote error: tls: protocol version not supported',
   ERR_SSL_UNSUPPORTED_PROTOCOL: 'tls: server selected unsupported protocol version',
-  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: 'remote error: tls: handshake failure',
 };
 
-function tlsProblem({ code = 'EUNKNOWN' }: NodeJS.ErrnoException): readonly [TlsFailureClass, string] {
+/** OpenSSL's codes of alerts, as `ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE` and `ERR_SSL_TLSV1_UNRECOGNIZED_NAME`. */
+const alertCode = /^ERR_SSL_(?:SSL\/TLS|SSLV3|TLSV1|TLSV13)_(?:ALERT_)?(\w+)$/;
+
+/** Where crypto/tls (alert.go) has other words for an alert than OpenSSL. */
+const alertTexts: Readonly<Record<string, string>> = {
+  BAD_RECORD_MAC: 'bad record MAC',
+  CERTIFICATE_REVOKED: 'revoked certificate',
+  CERTIFICATE_EXPIRED: 'expired certificate',
+  CERTIFICATE_UNKNOWN: 'unknown certificate',
+  UNKNOWN_CA: 'unknown certificate authority',
+  DECODE_ERROR: 'error decoding message',
+  DECRYPT_ERROR: 'error decrypting message',
+  PROTOCOL_VERSION: 'protocol version not supported',
+  INSUFFICIENT_SECURITY: 'insufficient security level',
+  USER_CANCELLED: 'user canceled',
+};
+
+/** `sent`: the server's certificates, if they were read. What Go would say of them comes first. */
+function tlsProblem(
+  { code = 'EUNKNOWN' }: NodeJS.ErrnoException,
+  sent: readonly Buffer[] | undefined,
+): readonly [TlsFailureClass, string] {
   if (code === handshakeTooLong || code === tooMuchBelowTls) return ['PROBER', keptMessage];
+  const problem = sent && serverCertificatesProblem(sent);
+  if (problem !== undefined) return ['TLS', problem];
   if (code === 'ECONNRESET') return ['CONNECT_RESET', 'read: connection reset by peer'];
-  return [
-    'TLS',
-    texts[code] ??
-      `tls: ${code
-        .replace(/^ERR_SSL_/, '')
-        .replaceAll('_', ' ')
-        .toLowerCase()}`,
-  ];
+  const alert = alertCode.exec(code)?.[1];
+  if (alert !== undefined) return ['TLS', `remote error: tls: ${alertTexts[alert] ?? inWords(alert)}`];
+  return ['TLS', texts[code] ?? `tls: ${inWords(code.replace(/^ERR_SSL_/, ''))}`];
 }
+
+const inWords = (code: string): string => code.replaceAll('_', ' ').toLowerCase();
