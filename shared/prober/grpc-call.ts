@@ -25,7 +25,9 @@ import { drained, lostStatus, type RpcStatus, resetStatus, rpcCode, rpcStatus } 
 import { type CallStream, callStream } from './grpc-stream.ts';
 
 const checkPath = '/grpc.health.v1.Health/Check';
-const streamId = 1;
+/** The streams of a connection: of the call, and of its repetition. */
+const firstStreamId = 1;
+const secondStreamId = 3;
 /** The window of the connection. grpc-go does not check whether a server respects it. */
 const windowBytes = 65_535;
 /** grpc-go's limit, which this client does not announce because it is the initial value. */
@@ -40,7 +42,7 @@ export type Call = {
 
 export type CallOutcome = {
   readonly result: RpcResult;
-  /** The server has not begun to process the call, so grpc-go repeats it. */
+  /** The server has not begun to process the call, so grpc-go repeats it on another connection. */
   readonly unprocessed: boolean;
   /** The time from the request to the first header block. */
   readonly firstByteMs?: number;
@@ -48,11 +50,21 @@ export type CallOutcome = {
 
 /** A call without an outcome. */
 type Running = {
+  readonly call: Call;
+  readonly streamId: number;
   readonly stream: CallStream;
   readonly startMs: number;
   readonly resolve: (outcome: CallOutcome) => void;
   readonly cancelTimer: () => void;
   firstByteMs: number | undefined;
+};
+
+/** A call that has failed, while what arrived with the failure is read. */
+type Failed = {
+  readonly running: Running;
+  readonly result: RpcResult;
+  /** The server says that it has not begun to process the call. */
+  unprocessed: boolean;
 };
 
 /** `write` receives complete frames. */
@@ -72,6 +84,13 @@ export class CallState implements ConnectionEvents {
   readonly #request: Sending;
   readonly #connectionWindow = receiveWindow(windowBytes);
   #running: Running | undefined;
+  /**
+   * grpc-go reads on before the call learns of its failure, so a GOAWAY behind it still decides whether the call is
+   * repeated.
+   */
+  #failed: Failed | undefined;
+  /** The call may be repeated, which grpc-go does once. */
+  #isFirst = true;
   #isGrantComing = false;
   /** Begins the call once all that arrived with the SETTINGS is read. */
   #beginLater: (() => void) | undefined;
@@ -87,9 +106,10 @@ export class CallState implements ConnectionEvents {
 
   /** Begins the call: once all that arrived with the SETTINGS is read or, if `isEager`, now. Never rejects. */
   check(call: Call, isEager: boolean): Promise<CallOutcome> {
+    this.#isFirst = !isEager;
     return new Promise((resolve) => {
-      if (isEager) this.#begin(call, resolve);
-      else this.#beginLater = () => this.#begin(call, resolve);
+      if (isEager) this.#begin(call, firstStreamId, resolve);
+      else this.#beginLater = () => this.#begin(call, firstStreamId, resolve);
     });
   }
 
@@ -102,9 +122,23 @@ export class CallState implements ConnectionEvents {
     const begin = this.#beginLater;
     this.#beginLater = undefined;
     begin?.();
+    const failed = this.#failed;
+    this.#failed = undefined;
+    if (failed === undefined) return;
+    const isRepeated = failed.unprocessed && this.#isFirst;
+    if (isRepeated && !this.#isOver) this.#repeat(failed.running);
+    else this.#end(failed.running, failed.result, isRepeated);
   }
 
-  #begin(call: Call, resolve: Running['resolve']): void {
+  /** On the same connection, as grpc-go does while the server has not said that it is leaving. */
+  #repeat({ call, cancelTimer, resolve }: Running): void {
+    cancelTimer();
+    this.#isFirst = false;
+    this.#begin(call, secondStreamId, resolve);
+    this.taken();
+  }
+
+  #begin(call: Call, streamId: number, resolve: Running['resolve']): void {
     // A server may send SETTINGS and GOAWAY together.
     if (this.#isOver) {
       resolve({ result: lostStatus('EOF'), unprocessed: true });
@@ -112,10 +146,8 @@ export class CallState implements ConnectionEvents {
     }
     const startMs = this.#clock.monotonicMs();
     const remainingMs = Math.max(0, call.deadlineMs - startMs);
-    const cancelTimer = this.#clock.setTimer(remainingMs, () =>
-      afterArrivals(this.#clock, () => this.#settle(deadlineExceeded)),
-    );
-    this.#running = { stream: callStream(), startMs, resolve, cancelTimer, firstByteMs: undefined };
+    const cancelTimer = this.#clock.setTimer(remainingMs, () => afterArrivals(this.#clock, () => this.#late()));
+    this.#running = { call, streamId, stream: callStream(), startMs, resolve, cancelTimer, firstByteMs: undefined };
     const problem = this.#request.begin({
       streamId,
       fields: requestFields(call, remainingMs),
@@ -124,20 +156,29 @@ export class CallState implements ConnectionEvents {
     if (problem !== undefined) this.#settle(rpcStatus(rpcCode.internal, problem));
   }
 
-  /** Ends the call, if there is a result. */
+  /** Ends the call, if there is a result: at once, but with a failure only when what arrived with it is read. */
   #settle(result: RpcResult | undefined, unprocessed = false): void {
     const running = this.#running;
     if (result === undefined || running === undefined) return;
     this.#running = undefined;
-    running.cancelTimer();
+    if (result.kind === 'answered') this.#end(running, result);
+    else this.#failed = { running, result, unprocessed };
+  }
+
+  #late(): void {
+    this.#settle(deadlineExceeded);
+    this.taken();
+  }
+
+  #end({ cancelTimer, firstByteMs, resolve }: Running, result: RpcResult, unprocessed = false): void {
+    cancelTimer();
     this.#ports.over();
-    const { firstByteMs, resolve } = running;
     resolve({ result, unprocessed, ...(firstByteMs !== undefined && { firstByteMs }) });
   }
 
   /** Returns the call if `of` is its stream and its request has been sent. */
   #callOf(of: number): Running | undefined {
-    return of === streamId && this.#request.isBegun() ? this.#running : undefined;
+    return of === this.#running?.streamId && this.#request.isBegun() ? this.#running : undefined;
   }
 
   settings(settings: Settings): undefined {
@@ -198,7 +239,7 @@ export class CallState implements ConnectionEvents {
     this.#isGrantComing = true;
     this.#ports.whenQuiet(() => {
       this.#isGrantComing = false;
-      if (this.#running === call && call.stream.isGrantDue()) this.#grant(streamId, call.stream.grant());
+      if (this.#running === call && call.stream.isGrantDue()) this.#grant(call.streamId, call.stream.grant());
     });
   }
 
@@ -227,9 +268,12 @@ export class CallState implements ConnectionEvents {
       return fault(errorCode.protocol, 'GOAWAY with a higher stream number than before');
     this.#isOver = true;
     this.#goneAwayId = lastStreamId;
-    const running = this.#running;
+    const failed = this.#failed;
+    const running = failed?.running ?? this.#running;
     if (running === undefined) return fault(errorCode.noError, 'GOAWAY before any call');
-    if (lastStreamId < streamId) this.#settle(running.stream.fail(drained), true);
+    if (lastStreamId >= running.streamId) return undefined;
+    if (failed) failed.unprocessed = true;
+    else this.#settle(running.stream.fail(drained), true);
     return undefined;
   }
 

@@ -15,7 +15,7 @@ export type Request = { readonly streamId: number; readonly fields: readonly Sen
 export type Sending = {
   readonly settings: (settings: Settings) => void;
   readonly widen: (streamId: number, increment: number) => void;
-  /** Starts to send `request`. Returns why it is invalid, if it is. */
+  /** Starts to send `request`, after any other. Returns why it is invalid, if it is. */
   readonly begin: (request: Request) => string | undefined;
   readonly isBegun: () => boolean;
 };
@@ -63,6 +63,9 @@ export function sending(write: (frames: Uint8Array) => void): Sending {
       const problem = tooLarge(wanted.fields, peer.headerListBytesMax);
       if (problem !== undefined) return problem;
       request = wanted;
+      isOpen = false;
+      sentBytes = 0;
+      streamWindow = 0;
       next();
       return undefined;
     },

@@ -4,14 +4,14 @@
  */
 import type { Socket } from 'node:net';
 import { clientGreeting, connectHttp2, type Http2Connection } from '../http2/connection.ts';
-import { settingId } from '../http2/settings.ts';
 import { afterArrivals, type Clock } from '../lib/clock.ts';
 import { type Call, type CallOutcome, CallState, frameBytesMax } from './grpc-call.ts';
 import { isGrpcField } from './grpc-headers.ts';
 
 /** The limit of grpc-go. */
 const headerListBytesMax = 16 * 1024 * 1024;
-const greeting = clientGreeting({ settings: [[settingId.enablePush, 0]], windowBytes: 0 });
+/** grpc-go announces nothing, not even that it refuses pushes. */
+const greeting = clientGreeting({ settings: [], windowBytes: 0 });
 
 export type Session = {
   /** The outcome of the call, with which the connection is closed. Never rejects. */

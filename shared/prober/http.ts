@@ -5,7 +5,7 @@ import { toBytes } from '../core/byte-text.ts';
 import { goQuote } from '../core/go-text.ts';
 import type { HttpRequest, RequestHeader } from '../core/handler-http-get.ts';
 import type { Attempt, FailureClass, PhaseTimings } from '../core/types.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, sleep } from '../lib/clock.ts';
 import { memoized } from '../lib/memoized.ts';
 import type { Dial, Dialed, DialFailure, SocketPermit } from '../net/net.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
@@ -90,29 +90,32 @@ const fieldOf = ([name, value, kind]: RequestHeader): RequestHeader =>
   kind === undefined ? [toBytes(name), toBytes(value)] : [toBytes(name), toBytes(value), kind];
 
 /**
- * Go's client asks again without end, and without a pause, while the server says that it did not begin. What fails over
- * a TLS session is asked again with a full handshake.
+ * While a server says that it did not begin, Go's client asks again without a pause until the time is over: some
+ * hundred TLS handshakes a second. This one pauses after so many, which leaves the verdict the same: a server that
+ * recovers in time passes.
  */
-const exchangesMax = 8;
+const unpausedMax = 16;
+const pauseMs = 100;
 
 /**
  * One request after the other, each on its own connection, up to the head and the wanted part of the body. Bounded:
- * nextStep follows at most nine redirects. Each function that waits costs memory and time in every probe, so over plain
- * HTTP this one alone does.
+ * nextStep follows at most nine redirects, and the time-out ends what is asked again, such as what failed over a TLS
+ * session. Each function that waits costs memory and time in every probe, so over plain HTTP this one alone does.
  */
 async function attemptHops(running: Running, first: Hop): Promise<Attempt> {
   const end = (verdict: Verdict): Attempt => endAttempt(running, verdict);
   let hop = first;
   for (let exchanges = 1; ; exchanges += 1) {
+    if (exchanges > unpausedMax) await pause(running);
     const refused = refusedHop(running, hop);
     if (refused) return end(refused);
     const dialed = await dialHop(running, hop);
     const connection = hop.url.scheme === 'http' ? connected(running, dialed) : await secured(running, hop, dialed);
-    if (isAskedAgain(running, connection) && exchanges < exchangesMax) continue;
+    if (isAskedAgain(connection)) continue;
     if (connection.kind === 'failed') return end(failedHop(hop, connection));
     const { options, stepOf } = asking(running, hop);
     const exchanged = await connection.exchange(connection.socket, hop, options);
-    if (isAskedAgain(running, exchanged) && exchanges < exchangesMax) continue;
+    if (isAskedAgain(exchanged)) continue;
     if (exchanged.kind === 'failed') return end(failedHop(hop, exchanged));
     addTiming(running, 'firstByteMs', exchanged.firstByteMs);
     const step = stepOf();
@@ -188,8 +191,10 @@ function asking({ clock, deadline, kept }: Running, hop: Hop) {
   return { options, stepOf: (): NextStep => step };
 }
 
-const isAskedAgain = ({ deadline }: Running, step: { readonly kind: string; readonly isRetried?: true }): boolean =>
-  step.isRetried === true && !deadline.isOver();
+const isAskedAgain = (step: { readonly kind: string; readonly isRetried?: true }): boolean => step.isRetried === true;
+
+const pause = ({ clock, deadline }: Running): Promise<void> =>
+  sleep(clock, Math.max(0, Math.min(pauseMs, deadline.atMs - clock.monotonicMs())));
 
 function wantedBytes(step: NextStep, { framing }: Head): number {
   if (step.kind === 'stay') return bodyBytesMax;

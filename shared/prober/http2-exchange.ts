@@ -91,7 +91,10 @@ class ServerFrames implements ConnectionEvents {
   #isAcknowledged = false;
   /** The server has reset the stream before its headers. */
   #isReset = false;
-  #isGivingUp = false;
+  /** Ends the exchange after the server has abandoned the stream before its headers. */
+  #endGivenUp: (() => void) | undefined;
+  /** The code of the first GOAWAY that named an error, otherwise of the last one. */
+  #goAwayCode: number = errorCode.noError;
 
   constructor(stream: ResponseStream, ports: FramePorts) {
     this.#stream = stream;
@@ -150,8 +153,9 @@ class ServerFrames implements ConnectionEvents {
 
   goAway({ lastStreamId, code }: GoAway): ConnectionFault | undefined {
     if (!this.#isGreeted) return beforeSettings;
-    const why = `http2: Transport received GOAWAY from server ErrCode:${errorName(code)}`;
-    if (lastStreamId < streamId) this.#giveUp(why, code === errorCode.noError);
+    if (this.#goAwayCode === errorCode.noError) this.#goAwayCode = code;
+    const why = `http2: Transport received GOAWAY from server ErrCode:${errorName(this.#goAwayCode)}`;
+    if (lastStreamId < streamId) this.#giveUp(why, this.#goAwayCode === errorCode.noError);
     return undefined;
   }
 
@@ -167,12 +171,12 @@ class ServerFrames implements ConnectionEvents {
 
   /**
    * The server abandons the stream before its headers. Go's client continues to read while it closes the stream, so
-   * headers that have already arrived still count.
+   * headers that have already arrived still count. What happens to the connection meanwhile does not.
    */
   #giveUp(why: string, isRetried: boolean): void {
-    if (this.#isGivingUp) return;
-    this.#isGivingUp = true;
-    this.#ports.soon(() => this.#ports.settle(this.#stream.broken(why, { isRetried })));
+    if (this.#endGivenUp) return;
+    this.#endGivenUp = () => this.#ports.settle(this.#stream.broken(why, { isRetried }));
+    this.#ports.soon(this.#endGivenUp);
   }
 
   /** Go does not check here whether SETTINGS came first. */
@@ -197,6 +201,10 @@ class ServerFrames implements ConnectionEvents {
   }
 
   lost(why: Lost): void {
+    if (this.#endGivenUp) {
+      this.#endGivenUp();
+      return;
+    }
     const failureClass = why.kind === 'socket' ? 'CONNECT_RESET' : 'HTTP_PROTOCOL';
     this.#ports.settle(this.#stream.broken(lostText(why, unexpectedEnd), { failureClass }));
   }
