@@ -40,10 +40,17 @@ export type Call = {
   readonly deadlineMs: number;
 };
 
+export type CallAttempt = {
+  /** Begins the call before the bytes that arrived together with the SETTINGS are read; otherwise after them. */
+  readonly isEager: boolean;
+  /** Not a repetition, so a server that has not begun with the call gets it again. */
+  readonly isFirst: boolean;
+};
+
 export type CallOutcome = {
   readonly result: RpcResult;
-  /** The server has not begun to process the call, so grpc-go repeats it on another connection. */
-  readonly unprocessed: boolean;
+  /** The call is repeated on another connection: its request did not leave, or the server did not begin with it. */
+  readonly isRepeated: boolean;
   /** The time from the request to the first header block. */
   readonly firstByteMs?: number;
 };
@@ -105,8 +112,8 @@ export class CallState implements ConnectionEvents {
   }
 
   /** Begins the call: once all that arrived with the SETTINGS is read or, if `isEager`, now. Never rejects. */
-  check(call: Call, isEager: boolean): Promise<CallOutcome> {
-    this.#isFirst = !isEager;
+  check(call: Call, { isEager, isFirst }: CallAttempt): Promise<CallOutcome> {
+    this.#isFirst = isFirst;
     return new Promise((resolve) => {
       if (isEager) this.#begin(call, firstStreamId, resolve);
       else this.#beginLater = () => this.#begin(call, firstStreamId, resolve);
@@ -141,7 +148,7 @@ export class CallState implements ConnectionEvents {
   #begin(call: Call, streamId: number, resolve: Running['resolve']): void {
     // A server may send SETTINGS and GOAWAY together.
     if (this.#isOver) {
-      resolve({ result: lostStatus('EOF'), unprocessed: true });
+      resolve({ result: lostStatus('EOF'), isRepeated: true });
       return;
     }
     const startMs = this.#clock.monotonicMs();
@@ -170,10 +177,10 @@ export class CallState implements ConnectionEvents {
     this.taken();
   }
 
-  #end({ cancelTimer, firstByteMs, resolve }: Running, result: RpcResult, unprocessed = false): void {
+  #end({ cancelTimer, firstByteMs, resolve }: Running, result: RpcResult, isRepeated = false): void {
     cancelTimer();
     this.#ports.over();
-    resolve({ result, unprocessed, ...(firstByteMs !== undefined && { firstByteMs }) });
+    resolve({ result, isRepeated, ...(firstByteMs !== undefined && { firstByteMs }) });
   }
 
   /** Returns the call if `of` is its stream and its request has been sent. */

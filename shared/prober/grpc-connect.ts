@@ -5,7 +5,7 @@
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Dial, DialFailure, SocketPermit } from '../net/net.ts';
 import { isInternalFailure } from './failed-dial.ts';
-import type { Call } from './grpc-call.ts';
+import type { Call, CallAttempt } from './grpc-call.ts';
 import { openSession, type Session } from './grpc-session.ts';
 
 export type Connected = {
@@ -27,8 +27,7 @@ type ConnectOptions = {
   readonly clock: Clock;
   readonly permit: SocketPermit | undefined;
   readonly call: Call;
-  /** As in `SessionOptions`. */
-  readonly isEager: boolean;
+  readonly attempt: CallAttempt;
 };
 
 /**
@@ -61,12 +60,12 @@ export async function connectUntil(
 export async function connectOnce(
   { host, port }: Endpoint,
   untilMs: number,
-  { dial, clock, permit, call, isEager }: ConnectOptions,
+  { dial, clock, permit, call, attempt }: ConnectOptions,
 ): Promise<Connected | NotConnected> {
   const dividedUntilMs = clock.monotonicMs() + tryMsMax;
   const dialed = await dial({ host, port, deadlineMs: untilMs, dividedUntilMs, ...(permit && { permit }) });
   if (dialed.kind === 'failed') return { kind: isInternalFailure(dialed) ? 'internal' : 'late', failure: dialed };
-  const session = await openSession(dialed.socket, { clock, untilMs, call, isEager });
+  const session = await openSession(dialed.socket, { clock, untilMs, call, attempt });
   if (session === undefined) return { kind: 'late' };
   const { dnsMs, connectMs } = dialed;
   return { kind: 'connected', session, ...(dnsMs !== undefined && { dnsMs }), connectMs };

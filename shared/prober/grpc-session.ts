@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import { clientGreeting, connectHttp2, type Http2Connection } from '../http2/connection.ts';
 import { afterArrivals, type Clock } from '../lib/clock.ts';
-import { type Call, type CallOutcome, CallState, frameBytesMax } from './grpc-call.ts';
+import { type Call, type CallAttempt, type CallOutcome, CallState, frameBytesMax } from './grpc-call.ts';
 import { isGrpcField } from './grpc-headers.ts';
 
 /** The limit of grpc-go. */
@@ -23,8 +23,7 @@ export type SessionOptions = {
   /** The deadline for SETTINGS, on the clock's monotonic time. */
   readonly untilMs: number;
   readonly call: Call;
-  /** Begins the call before the bytes that arrived together with the SETTINGS are read; otherwise after them. */
-  readonly isEager: boolean;
+  readonly attempt: CallAttempt;
 };
 
 /**
@@ -33,7 +32,7 @@ export type SessionOptions = {
  */
 export function openSession(
   socket: Socket,
-  { clock, untilMs, call, isEager }: SessionOptions,
+  { clock, untilMs, call, attempt }: SessionOptions,
 ): Promise<Session | undefined> {
   return new Promise((resolve) => {
     let isSettled = false;
@@ -49,13 +48,13 @@ export function openSession(
       isReady: () => isSettled,
       greeted: () => {
         if (isSettled) return;
-        settle({ outcome: state.check(call, isEager) });
+        settle({ outcome: state.check(call, attempt) });
       },
       lost: () => {
         if (!isSettled) settle();
       },
       // An eager request leaves in any case, as grpc-go's does.
-      over: () => (isEager ? connection.close() : connection.drop()),
+      over: () => (attempt.isEager ? connection.close() : connection.drop()),
     });
     const connection: Http2Connection = connectHttp2(socket, state, {
       frameBytesMax,

@@ -49,24 +49,33 @@ type Asked = { readonly kind: 'answered'; readonly connected: Connected; readonl
 
 type Asking = GrpcProberOptions & { readonly permit: SocketPermit | undefined };
 
+/**
+ * grpc-go silently repeats a call whose request did not leave, as often as that happens, and once a call that the
+ * server did not begin to process; but it does not wait for a connection again. With a server that sends GOAWAY right
+ * after its greeting it tries one connection after another, until a request happens to leave before the GOAWAY. Here
+ * the request of the last connection leaves in any case.
+ */
+const repeatedMax = 16;
+
 async function ask(request: GrpcRequest, deadlineMs: number, options: Asking): Promise<Asked> {
   const { host, port, service } = request;
   const call = { authority: encodeAuthority(hostPort(host, port)), service, userAgent, deadlineMs };
-  const connecting = { ...options, call, isEager: false };
-  const connected = await connectUntil(request, deadlineMs, connecting);
-  if (connected.kind !== 'connected') return connected;
-  const outcome = await connected.session.outcome;
-  const answered: Asked = { kind: 'answered', connected, outcome };
-  if (!outcome.unprocessed) return answered;
-  // grpc-go silently asks once more when the server says that it did not begin, but it does not wait for a connection
-  // again. With a server that sends GOAWAY right after its greeting it tries one connection after another, until a
-  // request happens to leave before the GOAWAY.
-  const again = await connectOnce(request, deadlineMs, { ...connecting, isEager: true });
-  // What this machine lacks says nothing about the server.
-  if (again.kind === 'internal') return again;
-  if (again.kind !== 'connected') return answered;
-  return { kind: 'answered', connected: again, outcome: await again.session.outcome };
+  const first = await connectUntil(request, deadlineMs, { ...options, call, attempt: firstAttempt });
+  if (first.kind !== 'connected') return first;
+  let connected = first;
+  for (let repeated = 1; ; repeated += 1) {
+    const answered: Asked = { kind: 'answered', connected, outcome: await connected.session.outcome };
+    if (!answered.outcome.isRepeated) return answered;
+    const attempt = { isEager: repeated >= repeatedMax, isFirst: false };
+    const again = await connectOnce(request, deadlineMs, { ...options, call, attempt });
+    // What this machine lacks says nothing about the server.
+    if (again.kind === 'internal') return again;
+    if (again.kind !== 'connected') return answered;
+    connected = again;
+  }
 }
+
+const firstAttempt = { isEager: false, isFirst: true };
 
 /** kubelet has one text for every reason; the class keeps the last one apart. */
 function notConnected(request: GrpcRequest, failure: DialFailure | undefined, totalMs: number): Attempt {

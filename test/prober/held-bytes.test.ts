@@ -55,7 +55,7 @@ const http =
 const grpc: Client = async (socket) => {
   const untilMs = clock.monotonicMs() + timeoutMs;
   const call = { authority: host, service: '', userAgent: '', deadlineMs: untilMs };
-  const session = await openSession(socket, { clock, untilMs, call, isEager: true });
+  const session = await openSession(socket, { clock, untilMs, call, attempt: { isEager: true, isFirst: false } });
   await session?.outcome;
 };
 
