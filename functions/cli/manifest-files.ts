@@ -95,7 +95,7 @@ export function reportErrors(conversions: readonly Conversion[], err: Io['err'])
 
 /** What was approximated or left out, one line each. */
 export function reportNotes(conversions: readonly Conversion[], err: Io['err']): void {
-  const kinds = { approximated: 'approximated', leftOut: 'left out' } as const;
+  const kinds = { approximated: 'approximated', leftOut: 'left out', note: 'note' } as const;
   for (const each of conversions)
     if (each.kind === 'converted')
       for (const note of each.notes) err(`${placeText(note)}: ${kinds[note.kind]}: ${note.what} ${note.reason}`);

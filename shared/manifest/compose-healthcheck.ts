@@ -1,6 +1,7 @@
 /** The handler that asks what the healthcheck of a Compose service asks, if a handler does. */
 import type { Difference } from './command/reading.ts';
 import { handlerOfCommand } from './command-handler.ts';
+import { orElse, truthValue } from './compose-values.ts';
 import { isMembers, listOf, type Members } from './values.ts';
 
 export type Healthcheck =
@@ -14,7 +15,7 @@ export type Healthcheck =
 
 /** `names`: hosts that mean the container itself. */
 export function healthcheckOf(healthcheck: unknown, names: readonly string[]): Healthcheck {
-  if (!isMembers(healthcheck) || healthcheck.disable === true) return { kind: 'none' };
+  if (!isMembers(healthcheck) || orElse(truthValue(healthcheck.disable), false)) return { kind: 'none' };
   const { test } = healthcheck;
   const list = typeof test === 'string' ? ['CMD-SHELL', test] : listOf(test).map(String);
   const [form, ...words] = list;

@@ -1,8 +1,10 @@
 /** The ports that a Compose service publishes: which port of the host leads to which port of the container. */
-import { isMembers, listOf, numberOf, textOf } from './values.ts';
+import { hasVariable, wholeNumber } from './compose-values.ts';
+import { isMembers, listOf, type Members } from './values.ts';
 
 /** A range of ports; one port is a range of one. */
-type Published = { readonly from: number; readonly to: number; readonly published: number };
+type Range = { readonly from: number; readonly to: number };
+type Published = Range & { readonly published: number };
 
 /** The port of the host for a port of the container; undefined: it is not published, or at a port by chance. */
 export function publishedPort(ports: unknown, port: number): number | undefined {
@@ -12,23 +14,31 @@ export function publishedPort(ports: unknown, port: number): number | undefined 
   return found && found.published + (port - found.from);
 }
 
+/** Whether some port is published where only `docker compose config` knows. */
+export const arePortsVariable = (ports: unknown): boolean => hasVariable(JSON.stringify(listOf(ports)));
+
 function publishedOf(entry: unknown): readonly Published[] {
-  if (isMembers(entry)) {
-    const { target, published, protocol = 'tcp' } = entry;
-    const from = numberOf(target);
-    const to = rangeOf(String(published));
-    return from === undefined || to === undefined || protocol !== 'tcp' ? [] : [{ from, to: from, published: to.from }];
-  }
-  const [ports = '', protocol = 'tcp'] = (textOf(entry) ?? '').split('/');
+  if (isMembers(entry)) return publishedByFields(entry);
+  const [ports = '', protocol = 'tcp'] = (typeof entry === 'string' ? entry : '').split('/');
   const parts = ports.split(':');
   const inside = rangeOf(parts.at(-1) ?? '');
   const outside = parts.length < 2 ? undefined : rangeOf(parts.at(-2) ?? '');
-  if (!inside || !outside || protocol !== 'tcp') return [];
-  return [{ from: inside.from, to: inside.to, published: outside.from }];
+  if (!inside || !outside || !isTcp(protocol)) return [];
+  return [{ ...inside, published: outside.from }];
 }
 
+function publishedByFields({ target, published, protocol }: Members): readonly Published[] {
+  const inside = wholeNumber(target);
+  const outside = rangeOf(String(published));
+  if (inside.kind !== 'value' || !outside || !isTcp(protocol ?? 'tcp')) return [];
+  return [{ from: inside.value, to: inside.value, published: outside.from }];
+}
+
+const isTcp = (protocol: unknown): boolean => String(protocol).toLowerCase() === 'tcp';
+
 /** `8080` or `3000-3005`. */
-function rangeOf(text: string): { readonly from: number; readonly to: number } | undefined {
+function rangeOf(text: string): Range | undefined {
   const [, from = '', to = from] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
-  return from === '' ? undefined : { from: Number(from), to: Number(to || from) };
+  // Zero is a port by chance.
+  return from === '' || Number(from) === 0 ? undefined : { from: Number(from), to: Number(to || from) };
 }

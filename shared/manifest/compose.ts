@@ -1,13 +1,15 @@
 /** Compose files: the labels `probelet.readinessProbe` and its like of a service, else its healthcheck. */
 
-import { periodSecondsMax, timeoutSecondsMax } from '../core/limits.ts';
 import { ownProperty } from '../core/own-property.ts';
 import { nearest } from '../lib/nearest.ts';
 import { differencesText } from './command/reading.ts';
 import { localNames } from './command-handler.ts';
 import { healthcheckOf } from './compose-healthcheck.ts';
-import { publishedPort } from './compose-ports.ts';
-import { durationSeconds, wholeSeconds } from './duration.ts';
+import { portOfTool } from './compose-port-of-tool.ts';
+import { arePortsVariable, publishedPort } from './compose-ports.ts';
+import { copiesOf } from './compose-scale.ts';
+import { timingOf } from './compose-timing.ts';
+import { hasVariable, truthValue, unescaped } from './compose-values.ts';
 import {
   type Drafts,
   type Format,
@@ -24,7 +26,7 @@ import {
 import { targetName } from './names.ts';
 import { dialledPorts, withPorts } from './pod-probes.ts';
 import { parseProbe } from './short-form.ts';
-import { isMembers, listOf, type Members, membersOf, numberOf, textOf, valueAt } from './values.ts';
+import { isMembers, listOf, type Members, membersOf, textOf } from './values.ts';
 
 export const compose: Format = {
   name: 'compose',
@@ -66,7 +68,20 @@ const remarkOf = (
 
 function serviceDrafts(service: Service, options: FormatOptions): Drafts {
   const labels = labelsOf(service);
-  const probes = labels.some(({ key }) => isProbeLabel(key)) ? labelledProbes(service, labels) : checkedProbes(service);
+  const counted = copiesOf(service.service);
+  if (counted.kind === 'wrong') {
+    const { document, path } = service;
+    return { ...noDrafts, mistakes: [{ document, path: [...path, ...counted.at], detail: counted.detail }] };
+  }
+  if (counted.copies === 0)
+    return {
+      ...noDrafts,
+      remarks: [remarkOf(service, 'note', { reason: 'is scaled to 0: there is nothing to probe', at: counted.at })],
+    };
+  const outside = outsideOf(labels, options);
+  const probes = labels.some(({ key }) => isProbeLabel(key))
+    ? labelledProbes(service, labels)
+    : checkedProbes(service, outside);
   const mistakes = [...labels.flatMap((label) => labelMistakes(service, label)), ...probes.mistakes];
   if (mistakes.length > 0 || Object.keys(probes.probes).length === 0)
     return { drafts: [], remarks: probes.remarks, mistakes };
@@ -94,6 +109,12 @@ function labelsOf({ service: { labels } }: Service): readonly Label[] {
   return all.filter(({ key }) => key.startsWith(prefix));
 }
 
+const hostLabel = (labels: readonly Label[]): Label | undefined => labels.find(({ key }) => key === `${prefix}host`);
+
+/** The address from outside its networks. */
+const outsideOf = (labels: readonly Label[], { host }: FormatOptions): string | undefined =>
+  hostLabel(labels)?.value ?? host;
+
 function labelMistakes({ document, path }: Service, { key, value, at }: Label): readonly Mistake[] {
   const mistake = (detail: string): readonly Mistake[] => [{ document, path: [...path, ...at], detail }];
   if (!knownLabels.includes(key)) {
@@ -104,10 +125,6 @@ function labelMistakes({ document, path }: Service, { key, value, at }: Label): 
   const parsed = isProbeLabel(key) ? parseProbe(unescaped(value)) : undefined;
   return parsed?.kind === 'malformed' ? mistake(parsed.detail) : [];
 }
-
-/** `$NAME` and `${NAME}` are variables; `$$` stands for a dollar. */
-const hasVariable = (text: string): boolean => /\$[A-Za-z_{]/.test(text.replaceAll('$$', ''));
-const unescaped = (text: string): string => text.replaceAll('$$', '$');
 
 type Probes = {
   readonly probes: Members;
@@ -131,32 +148,44 @@ function labelledProbes(service: Service, labels: readonly Label[]): Probes {
     ...noProbes,
     probes: Object.fromEntries(parsed.map(({ field, probe }) => [field, probe])),
     places: Object.fromEntries(parsed.map(({ field, at }) => [field, at])),
-    remarks: healthcheck === undefined ? [] : [remarkOf(service, 'leftOut', { reason, at: ['healthcheck'] })],
+    remarks: healthcheck === undefined ? [] : [remarkOf(service, 'note', { reason, at: ['healthcheck'] })],
   };
 }
 
 const labelMend = `the label ${prefix}readinessProbe gives it a probe`;
 
 /** The healthcheck as a readiness probe: it restarts nothing by itself, and neither does that. */
-function checkedProbes(service: Service): Probes {
-  const { name, service: fields } = service;
+function checkedProbes(service: Service, outside: string | undefined): Probes {
+  const { document, path, name, service: fields } = service;
   const at: Path = ['healthcheck'];
   const leftOut = (reason: string): Probes => ({
     ...noProbes,
     remarks: [remarkOf(service, 'leftOut', { reason, at })],
   });
+  const wrong = (field: string, detail: string): Probes => ({
+    ...noProbes,
+    mistakes: [{ document, path: [...path, ...at, field], detail }],
+  });
+  const healthcheck = membersOf(fields.healthcheck);
+  if (truthValue(healthcheck.disable).kind === 'wrong') return wrong('disable', 'must be true or false');
   const found = healthcheckOf(fields.healthcheck, [...localNames, name]);
   if (found.kind === 'none') return leftOut(`has neither a label of probelet nor a healthcheck: ${labelMend}`);
   if (found.kind === 'unknown') return leftOut(`${found.reason}: ${labelMend}`);
   if (hasVariable(JSON.stringify(fields.healthcheck)))
     return leftOut('has a variable in its healthcheck: docker compose config puts its value in');
-  const timing = timingOf(service);
-  if (timing.kind === 'wrong') return { ...noProbes, mistakes: timing.mistakes };
+  const timing = timingOf(healthcheck);
+  if (timing.kind === 'wrong') return wrong(timing.field, timing.detail);
   const probe = (handler: Members, reason: string): Probes => ({
     ...noProbes,
     probes: { readinessProbe: { ...handler, ...timing.numbers } },
     places: { readinessProbe: at },
-    remarks: [remarkOf(service, 'approximated', { reason, at }), ...startRemarks(service)],
+    remarks: [
+      remarkOf(service, 'approximated', { reason, at }),
+      ...timing.approximated.map((cut) =>
+        remarkOf(service, 'approximated', { reason: cut.reason, at: [...at, cut.field] }),
+      ),
+      ...startRemarks(service),
+    ],
   });
   if (found.kind === 'asks')
     return probe(
@@ -164,49 +193,34 @@ function checkedProbes(service: Service): Probes {
       `has a healthcheck, which is asked from outside its container${differencesText(found.differences)}`,
     );
   const container = textOf(fields.container_name);
+  const port = container === undefined ? portOfTool(found.command.map(unescaped), [...localNames, name]) : undefined;
+  if (port !== undefined && isReached(fields.ports, port, outside))
+    return probe(
+      { tcpSocket: { port } },
+      `runs its healthcheck in its container, and is only connected to, at ${port}`,
+    );
   if (container === undefined) return leftOut(`runs its healthcheck in its container (${found.reason}): ${labelMend}`);
   const command = ['docker', 'exec', container, ...found.command.map(unescaped)];
   const reason = `runs its healthcheck by docker exec beside the prober, which has to allow that: ${found.reason}`;
   return probe({ exec: { command } }, reason);
 }
 
-/** Compose's defaults. */
-const checkDefaults = { interval: 30, timeout: 30, retries: 3 } as const;
-
-type Timing =
-  | { readonly kind: 'timed'; readonly numbers: Members }
-  | { readonly kind: 'wrong'; readonly mistakes: readonly Mistake[] };
-
-function timingOf({ document, path, service }: Service): Timing {
-  const healthcheck = membersOf(service.healthcheck);
-  const seconds = (field: 'interval' | 'timeout') =>
-    healthcheck[field] === undefined ? checkDefaults[field] : durationSeconds(healthcheck[field]);
-  const [interval, timeout] = [seconds('interval'), seconds('timeout')];
-  if (interval === undefined || timeout === undefined) {
-    const field = interval === undefined ? 'interval' : 'timeout';
-    const detail = 'must be a duration, such as 30s';
-    return { kind: 'wrong', mistakes: [{ document, path: [...path, 'healthcheck', field], detail }] };
-  }
-  const numbers = {
-    periodSeconds: wholeSeconds(interval, periodSecondsMax),
-    timeoutSeconds: wholeSeconds(timeout, timeoutSecondsMax),
-    failureThreshold: numberOf(healthcheck.retries) ?? checkDefaults.retries,
-  };
-  return { kind: 'timed', numbers };
-}
+/** From other containers every port is, from outside those that are published. */
+const isReached = (ports: unknown, port: number, outside: string | undefined): boolean =>
+  outside === undefined || publishedPort(ports, port) !== undefined;
 
 function startRemarks(service: Service): readonly Remark[] {
   if (ownProperty(membersOf(service.service.healthcheck), 'start_period') === undefined) return [];
   const reason = 'has a start_period; a readiness probe needs none, as it is not ready before its first success';
-  return [remarkOf(service, 'leftOut', { reason, at: ['healthcheck', 'start_period'] })];
+  return [remarkOf(service, 'note', { reason, at: ['healthcheck', 'start_period'] })];
 }
 
 type Drafting = { readonly labels: readonly Label[]; readonly probes: Probes; readonly options: FormatOptions };
 
 function drafted(service: Service, { labels, probes, options }: Drafting): Drafts {
   const { document, name, path, service: fields } = service;
-  const label = labels.find(({ key }) => key === `${prefix}host`);
-  const outside = label?.value ?? options.host;
+  const label = hostLabel(labels);
+  const outside = outsideOf(labels, options);
   const container: Members = { name: targetName(name), ...probes.probes };
   const spec: Members = { host: outside ?? name, containers: [container] };
   const mistakes = dialledPorts(spec).flatMap(({ written, number }) =>
@@ -253,27 +267,29 @@ function outsideRemarks(service: Service, spec: Members): readonly Remark[] {
   const numbers = new Set(dialledPorts(spec).flatMap(({ number }) => number ?? []));
   return [...numbers]
     .filter((port) => !isPublished(port))
-    .map((port) =>
-      remarkOf(service, 'approximated', { reason: `does not publish port ${port}, which is dialled as it is` }),
-    );
+    .map((port) => {
+      const published = arePortsVariable(ports)
+        ? `publishes ports by variables, of which docker compose config knows the values: port ${port}`
+        : `does not publish port ${port}, which`;
+      return remarkOf(service, 'approximated', { reason: `${published} is dialled as it is` });
+    });
 }
 
 function copies(service: Service): readonly Remark[] {
   const { service: fields } = service;
   const approximated = (reason: string, at: Path) => remarkOf(service, 'approximated', { reason, at });
-  const replicas = numberOf(valueAt(fields, ['deploy', 'replicas'])) ?? numberOf(fields.scale) ?? 1;
+  const counted = copiesOf(fields);
+  const number = counted.kind === 'counted' ? counted.copies : 1;
+  const replicas = number === 'variable' ? 'a variable number of' : number;
   return [
-    ...(replicas > 1 ? [approximated(`has ${replicas} replicas: one target stands for all of them`, ['deploy'])] : []),
+    ...(counted.kind === 'counted' && number !== 1
+      ? [approximated(`has ${replicas} replicas: one target stands for all of them`, counted.at)]
+      : []),
     ...(listOf(fields.profiles).length > 0
       ? [approximated('fails its probes while its profile is off', ['profiles'])]
       : []),
     ...(fields.extends === undefined
       ? []
-      : [
-          remarkOf(service, 'leftOut', {
-            reason: 'extends another, which is not read: docker compose config puts it in',
-            at: ['extends'],
-          }),
-        ]),
+      : [approximated('extends another, which is not read: docker compose config puts it in', ['extends'])]),
   ];
 }

@@ -28,8 +28,11 @@ export type Draft = {
 
 export type Source = { readonly pointer: string; readonly path: Path };
 
-/** `approximated`: it is probed, but not quite as written. `leftOut`: it has no effect here. */
-export type RemarkKind = 'approximated' | 'leftOut';
+/**
+ * `approximated`: it is probed, but not quite as written. `leftOut`: what it is about is not probed. `note`: nothing is
+ * lost, such as a field that does not concern probing.
+ */
+export type RemarkKind = 'approximated' | 'leftOut' | 'note';
 
 export type Remark = SourcePath & { readonly kind: RemarkKind; readonly what: string; readonly reason: string };
 

@@ -9,9 +9,12 @@ import {
   LineCounter,
   type Node,
   parseAllDocuments,
+  type YAMLError,
 } from 'yaml';
 import { valueSize } from '../lib/value-size.ts';
-import { aliasesMax, documentsMax, fileBytesMax, fileDepthMax, fileErrorsMax, valuesMax } from './limits.ts';
+import { aliasesRefusal, tooManyValues } from './aliases.ts';
+import { jsonStream } from './json-stream.ts';
+import { documentsMax, fileBytesMax, fileDepthMax, fileErrorsMax, valuesMax } from './limits.ts';
 import type { Path, Place, SourceDocument } from './manifest.ts';
 
 export type FileProblem = Place & { readonly detail: string };
@@ -23,9 +26,8 @@ export type ReadFile =
 /** Empty documents are left out. A file that cannot be parsed as a whole has no documents. */
 export function readFile(text: string): ReadFile {
   if (Buffer.byteLength(text) > fileBytesMax) return refused(start, `has more than ${fileBytesMax} bytes`);
-  const lines = new LineCounter();
   try {
-    return documentsOf(parsed(text, lines), lines);
+    return documentsOf(parsed(text), linesOf(text));
   } catch (error) {
     // Thrown when flow collections nest deeper than the stack.
     return refused(start, messageOf(error));
@@ -38,52 +40,71 @@ const start: Place = { line: 1, column: 1 };
 
 const refused = (place: Place, detail: string): ReadFile => ({ kind: 'unreadable', problems: [{ ...place, detail }] });
 
+/** `base`: where its text begins in the file. */
+type Parsed = { readonly document: Document.Parsed; readonly base: number; readonly text: string };
+
 /** YAML 1.2 with the merge keys of 1.1, which Compose files and the configurations of Go programs use. */
-function parsed(text: string, lineCounter: LineCounter): readonly Document.Parsed[] {
+function parsed(file: string): readonly Parsed[] {
   const options = { uniqueKeys: true, stringKeys: true, merge: true, prettyErrors: false, logLevel: 'silent' } as const;
-  const documents = parseAllDocuments(text, { ...options, lineCounter });
-  return 'empty' in documents ? [] : documents;
+  return (jsonStream(file) ?? [{ text: file, offset: 0 }]).flatMap(({ text, offset: base }) => {
+    const documents = parseAllDocuments(text, options);
+    return 'empty' in documents ? [] : documents.map((document) => ({ document, base, text }));
+  });
 }
 
-function documentsOf(documents: readonly Document.Parsed[], lines: LineCounter): ReadFile {
+function linesOf(text: string): LineCounter {
+  const lines = new LineCounter();
+  lines.addNewLine(0);
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines.addNewLine(at + 1);
+  return lines;
+}
+
+function documentsOf(documents: readonly Parsed[], lines: LineCounter): ReadFile {
   const problems = documents
-    .flatMap(({ errors }) => errors)
+    .flatMap((each) =>
+      each.document.errors.filter((error) => !isMergeTag(error, each.text)).map((error) => ({ each, error })),
+    )
     .slice(0, fileErrorsMax)
-    .map(({ message, pos: [offset] }) => ({ ...placeAt(lines, offset), detail: message }));
+    .map(({ each, error: { message, pos } }) => ({ ...placeAt(lines, each.base + pos[0]), detail: message }));
   if (problems.length > 0) return { kind: 'unreadable', problems };
   if (documents.length > documentsMax) return refused(start, `has more than ${documentsMax} documents`);
   const sources: SourceDocument[] = [];
   let valuesLeft = valuesMax;
-  for (const document of documents) {
-    const place = placeAt(lines, offsetOf(document, []));
+  for (const { document, base } of documents) {
+    const place = placeAt(lines, base + offsetOf(document, []));
     const read = valuesOf(document, valuesLeft);
     if (read.kind === 'refused') return refused(place, read.detail);
     valuesLeft -= read.values;
-    const placeOf = (path: Path) => placeAt(lines, offsetOf(document, path));
+    const placeOf = (path: Path) => placeAt(lines, base + offsetOf(document, path));
     if (read.value !== null) sources.push({ value: read.value, placeOf });
   }
   return { kind: 'read', documents: sources };
 }
+
+/** A merge key with its tag, as some programs write it, is no text for the parser, but merges all the same. */
+const isMergeTag = ({ code, pos }: YAMLError, text: string): boolean =>
+  code === 'NON_STRING_KEY' && /^!!merge\s+<<\s*:/.test(text.slice(pos[0], pos[0] + mergeTagLengthMax));
+
+const mergeTagLengthMax = 40;
 
 type Valued =
   | { readonly kind: 'valued'; readonly value: unknown; readonly values: number }
   | { readonly kind: 'refused'; readonly detail: string };
 
 function valuesOf(document: Document.Parsed, valuesLeft: number): Valued {
+  const detailOfAliases = aliasesRefusal(document);
+  if (detailOfAliases !== undefined) return { kind: 'refused', detail: detailOfAliases };
   let value: unknown;
   try {
-    value = document.toJS({ maxAliasCount: aliasesMax });
+    // The parser's own limit multiplies uses, so that it refuses what people write.
+    value = document.toJS({ maxAliasCount: -1 });
   } catch (error) {
-    // Thrown for too many aliases, and for an alias without its anchor.
+    // Thrown for an alias without its anchor.
     return { kind: 'refused', detail: messageOf(error) };
   }
   const size = valueSize(value, { valuesMax: valuesLeft, depthMax: fileDepthMax });
   if (size.kind === 'counted') return { kind: 'valued', value, values: size.values };
-  const detail =
-    size.kind === 'tooDeep'
-      ? `nests deeper than ${fileDepthMax}`
-      : `has more than ${valuesMax} values, aliases included`;
-  return { kind: 'refused', detail };
+  return { kind: 'refused', detail: size.kind === 'tooDeep' ? `nests deeper than ${fileDepthMax}` : tooManyValues };
 }
 
 function placeAt(lines: LineCounter, offset: number): Place {

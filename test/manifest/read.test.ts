@@ -88,7 +88,47 @@ describe('documents', () => {
   test('may use anchors', () => {
     const uses = (count: number) => `a: &a 1\nb: [${Array(count).fill('*a').join(', ')}]`;
     assert.equal(documentsOf(uses(aliasesMax - 1)).length, 1);
-    assert.match(refusalOf(uses(aliasesMax + 1)), /^1:1 Excessive alias count/);
+    assert.equal(documentsOf(uses(aliasesMax)).length, 1);
+    assert.match(refusalOf(uses(aliasesMax + 1)), /^1:1 uses anchors 1001 times: a document may 1000 times/);
+  });
+
+  test('may use anchors within anchors as often as others', () => {
+    const leaves = Array(100).fill('*leaf').join(', ');
+    const outer = Array(aliasesMax - 100)
+      .fill('*outer')
+      .join(', ');
+    const [document] = documentsOf(`leaf: &leaf {a: 1}\nouter: &outer [${leaves}]\nall: [${outer}]`);
+    const { all } = document?.value as { readonly all: readonly (readonly unknown[])[] };
+    assert.equal(all.length, aliasesMax - 100);
+    assert.deepEqual(all[0]?.[99], { a: 1 });
+  });
+
+  test('may have merge keys with their tag, as yq and programs in Go write them', () => {
+    const value = { a: { x: 1, y: 1 }, b: { x: 1, y: 2 } };
+    assert.deepEqual(documentsOf('a: &a {x: 1, y: 1}\nb:\n  !!merge <<: *a\n  y: 2')[0]?.value, value);
+    assert.deepEqual(documentsOf('a: &a {x: 1, y: 1}\nb: {!!merge <<: [*a], y: 2}')[0]?.value, value);
+    assert.match(refusalOf('!!int 1: a'), /all keys must be strings/);
+  });
+
+  const streams = [
+    ['a line each', '{"a": 1}\n{"b": "}{"}\n'],
+    ['without a space between them', '{"a": 1}{"b": "}{"}'],
+    ['over several lines, as kubectl and jq write them', '{\n  "a": 1\n}\n\n{\n  "b": "}{"\n}'],
+    ['with escaped quotation marks in the line before', '{"a": 1}\t{"b": "}{"}'],
+  ] as const;
+  for (const [what, text] of streams)
+    test(`may be values of JSON ${what}`, () =>
+      assert.deepEqual(
+        documentsOf(text).map(({ value }) => value),
+        [{ a: 1 }, { b: '}{' }],
+      ));
+
+  test('of JSON have their places in the file', () => {
+    const second = documentsOf('{"a": 1}\n  {\n "b": [1,\n 2]}')[1];
+    assert.deepEqual(second?.placeOf([]), { line: 2, column: 3 });
+    assert.deepEqual(second?.placeOf(['b', 1]), { line: 4, column: 2 });
+    assert.match(refusalOf('{"a": 1}\n{"b": }}'), /^2:/);
+    assert.match(refusalOf('{"a": 1}\n{"b": "x}'), /^[12]:/);
   });
 });
 
@@ -108,10 +148,33 @@ describe('a file is refused as a whole', () => {
   for (const [what, text, expected] of rows)
     test(what, () => assert.ok(refusalOf(text).startsWith(expected), refusalOf(text).slice(0, 200)));
 
-  test('whose aliases make too many values of few', () => {
-    const leaf = `[${Array(1_000).fill(1).join(', ')}]`;
-    const uses = Array(40).fill('*b').join(', ');
-    const text = `a: &a ${leaf}\nb: &b [${Array(24).fill('*a').join(', ')}]\nc: &c [${uses}]\nd: [*c, *c, *c]`;
-    assert.match(refusalOf(text), new RegExp(`Excessive alias count|more than ${valuesMax} values`));
-  });
+  const list = (item: string, count: number) => `[${Array(count).fill(item).join(', ')}]`;
+  const bombs = [
+    [
+      'lists of lists',
+      [...Array(8).keys()].map((at) => `x${at + 1}: &x${at + 1} ${list(`*x${at}`, 10)}`).join('\n'),
+      '[1]',
+    ],
+    [
+      'merge keys, each of which is read again',
+      [...Array(40).keys()].map((at) => `x${at + 1}: &x${at + 1} {<<: [*x${at}, *x${at}], k${at}: 1}`).join('\n'),
+      '{a: 1}',
+    ],
+    [
+      'a large object that is merged often',
+      `all: ${list('{<<: *x0}', 900)}`,
+      `{${[...Array(3_000).keys()].map((key) => `k${key}: 1`).join(', ')}}`,
+    ],
+    ['an object within itself', 'x1: 1', '{a: *x0}'],
+    ['a merge of an object into itself', 'x1: 1', '{a: {<<: *x0}}'],
+  ] as const;
+  for (const [what, text, first] of bombs)
+    test(`whose aliases make too many values of few: ${what}`, () => {
+      const begunMs = performance.now();
+      assert.match(
+        refusalOf(`x0: &x0 ${first}\n${text}`),
+        new RegExp(`more than ${valuesMax} values|deeper than|not resolved`),
+      );
+      assert.ok(performance.now() - begunMs < 5_000);
+    });
 });

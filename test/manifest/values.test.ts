@@ -1,34 +1,11 @@
-/** Small parts of the formats: durations, names of targets, published ports, healthchecks. */
+/** Small parts of the formats: seconds, names of targets, published ports, healthchecks. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { healthcheckOf } from '../../shared/manifest/compose-healthcheck.ts';
 import { publishedPort } from '../../shared/manifest/compose-ports.ts';
-import { durationSeconds, wholeSeconds } from '../../shared/manifest/duration.ts';
+import { wholeSeconds } from '../../shared/manifest/duration.ts';
 import { targetName } from '../../shared/manifest/names.ts';
 import { valueAt } from '../../shared/manifest/values.ts';
-
-test('durations are those of Go', () => {
-  const rows: readonly (readonly [unknown, number | undefined])[] = [
-    ['30s', 30],
-    ['1m30s', 90],
-    ['1.5h', 5400],
-    ['250ms', 0.25],
-    ['1h2m3s4ms', 3723.004],
-    [0, 0],
-    ['0', 0],
-    ['', undefined],
-    ['30', undefined],
-    [30, undefined],
-    ['-1s', undefined],
-    ['1s ', undefined],
-    ['1 s', undefined],
-    ['s', undefined],
-    ['1d', undefined],
-    ['1s'.repeat(9), undefined],
-    [null, undefined],
-  ];
-  for (const [text, expected] of rows) assert.equal(durationSeconds(text), expected, JSON.stringify(text));
-});
 
 test('seconds of a probe are whole, at least one and bounded', () => {
   const rows = [
