@@ -1,127 +1,137 @@
-/** What a condition of Gatus asks, and what a probe makes of it. */
-import { timeoutSecondsMax } from '../core/limits.ts';
-import { wholeSeconds } from './duration.ts';
+/**
+ * Conditions of Gatus, by the grammar of its `config/endpoint/condition.go` and `placeholder.go`: two elements around an
+ * operator with a space on each side; a placeholder may be either element, in any case, within `len()` or `has()`; the
+ * other may be `any()` or `pat()`.
+ */
+import { durationSeconds } from './duration.ts';
+import { globMatches } from './gatus-pattern.ts';
 
-export type Judged =
-  /** `timeoutSeconds`: the probe asks it by its time-out. */
-  | { readonly kind: 'maps'; readonly timeoutSeconds?: number }
-  | { readonly kind: 'approximated'; readonly reason: string; readonly timeoutSeconds?: number }
-  | { readonly kind: 'leftOut'; readonly reason: string }
-  /** The probe would succeed only where the condition is not met. */
-  | { readonly kind: 'opposes'; readonly reason: string };
+/** In the order in which Gatus looks for them. */
+const operators = ['==', '!=', '<=', '>=', '>', '<'] as const;
 
-export type ProbedBy = 'httpGet' | 'tcpSocket' | 'grpc';
+export type Condition = {
+  readonly operator: (typeof operators)[number];
+  readonly elements: readonly [string, string];
+};
 
-const operators = ['==', '!=', '<=', '>=', '<', '>'] as const;
-type Operator = (typeof operators)[number];
+/** What Gatus calls placeholders; undefined: nobody knows before it is asked. */
+export type Values = { readonly [placeholder: string]: string | undefined };
 
-type Condition = { readonly left: string; readonly operator: Operator; readonly right: string };
-
-export function judge(text: string, handler: ProbedBy): Judged {
-  const condition = parsed(text);
-  if (!condition) return leftOut('is no condition that is known');
-  const { left, operator, right } = condition;
-  switch (left) {
-    case '[CONNECTED]':
-      if (operator === '==' && right === 'true') return { kind: 'maps' };
-      return { kind: 'opposes', reason: 'a probe succeeds only where it connects' };
-    case '[STATUS]':
-      return handler === 'httpGet' ? judgedStatus(condition) : leftOut('is for HTTP: a connection has no status');
-    case '[RESPONSE_TIME]':
-      return judgedTime(condition);
-    case '[CERTIFICATE_EXPIRATION]':
-      return leftOut('no probe looks at the certificate');
-    case '[DOMAIN_EXPIRATION]':
-      return leftOut('no probe looks at the registration of a domain');
-    case '[IP]':
-      return leftOut('no probe looks at the resolved address');
-    case '[DNS_RCODE]':
-      return leftOut('there is no handler for DNS');
-    default:
-      return judgedBody(condition, handler);
-  }
-}
-
-const leftOut = (reason: string): Judged => ({ kind: 'leftOut', reason });
-
-function parsed(text: string): Condition | undefined {
+/** Undefined: Gatus does not start with it. */
+export function parsedCondition(text: string): Condition | undefined {
   const operator = operators.find((each) => text.includes(` ${each} `));
   if (operator === undefined) return undefined;
-  const at = text.indexOf(` ${operator} `);
-  return { left: text.slice(0, at).trim(), operator, right: text.slice(at + operator.length + 2).trim() };
+  // Of more than two elements the first two count.
+  const [first = '', second = ''] = text.split(` ${operator} `).map((element) => element.trim());
+  return { operator, elements: [first, second] };
 }
 
-/** kubelet's range for httpGet: 200 to 399. */
-const succeeds = (status: number): boolean => status < 400;
-/** Those that end a request. */
-const statuses = Array.from({ length: 400 }, (_, index) => index + 200);
+/** The placeholders that the condition asks for, in capitals, without what follows `[BODY]`. */
+export const placeholdersOf = ({ elements }: Condition): readonly string[] =>
+  elements.flatMap((element) => /^\[[A-Z_]+\]/.exec(unwrapped(element).inner.toUpperCase())?.[0] ?? []);
 
-function judgedStatus(condition: Condition): Judged {
-  const accepted = acceptedBy(condition);
-  if (accepted === undefined) return { kind: 'approximated', reason: anyStatus };
-  if (!accepted.some(succeeds))
-    return { kind: 'opposes', reason: 'httpGet succeeds for a status from 200 to 399 only' };
-  const isMet = statuses.filter(succeeds).every((status) => accepted.includes(status));
-  return isMet ? { kind: 'maps' } : { kind: 'approximated', reason: anyStatus };
+/** Whether the condition is met; undefined: it depends on what is not known. */
+export function isMet({ operator, elements }: Condition, values: Values): boolean | undefined {
+  const [first, second] = elements.map((element) => resolved(element, values));
+  if (first === undefined || second === undefined) return undefined;
+  if (operator === '==') return equals(first, second);
+  if (operator === '!=') return !equals(first, second);
+  const [left, right] = [numberIn(first), numberIn(second)];
+  return left === undefined || right === undefined ? undefined : compares(left, operator, right);
 }
 
-const anyStatus = 'every status from 200 to 399 counts as success';
-
-/** Undefined: the condition uses another function than `any`. */
-function acceptedBy({ operator, right }: Condition): readonly number[] | undefined {
-  const values = valuesOf(right);
-  if (values === undefined || values.some((value) => !/^\d{1,3}$/.test(value))) return undefined;
-  return statuses.filter((status) => compares(status, operator, values.map(Number)));
-}
-
-/** Whether the conditions together are met by a status of 400 or more, for which a probe fails. */
-export function acceptsErrors(conditions: readonly string[]): boolean {
-  const accepted = conditions
-    .map(parsed)
-    .filter((condition) => condition?.left === '[STATUS]')
-    .map((condition) => (condition && acceptedBy(condition)) ?? []);
-  return statuses.some((status) => !succeeds(status) && accepted.every((each) => each.includes(status)));
-}
-
-/** Of `any(a, b)`, or the one. Undefined: another function. */
-function valuesOf(right: string): readonly string[] | undefined {
-  if (!right.endsWith(')')) return [right];
-  return right.startsWith('any(')
-    ? right
-        .slice('any('.length, -1)
-        .split(',')
-        .map((each) => each.trim())
-    : undefined;
-}
-
-function compares(status: number, operator: Operator, values: readonly number[]): boolean {
-  const [value = 0] = values;
+function compares(left: bigint, operator: '<' | '>' | '<=' | '>=', right: bigint): boolean {
   switch (operator) {
-    case '==':
-      return values.includes(status);
-    case '!=':
-      return !values.includes(status);
     case '<':
-      return status < value;
+      return left < right;
     case '>':
-      return status > value;
+      return left > right;
     case '<=':
-      return status <= value;
+      return left <= right;
     case '>=':
-      return status >= value;
+      return left >= right;
   }
 }
 
-function judgedTime({ operator, right }: Condition): Judged {
-  if (!operator.startsWith('<') || !/^\d{1,9}$/.test(right)) return leftOut('only an upper bound can be a time-out');
-  const seconds = Number(right) / 1000;
-  const timeoutSeconds = wholeSeconds(seconds, timeoutSecondsMax);
-  if (timeoutSeconds === seconds) return { kind: 'maps', timeoutSeconds };
-  return { kind: 'approximated', reason: `a time-out has whole seconds, here ${timeoutSeconds}`, timeoutSeconds };
+type Wrapped = { readonly by?: 'len' | 'has'; readonly inner: string };
+
+function unwrapped(element: string): Wrapped {
+  const by = (['len', 'has'] as const).find((each) => element.startsWith(`${each}(`) && element.endsWith(')'));
+  return by === undefined ? { inner: element } : { by, inner: element.slice(by.length + 1, -1) };
 }
 
-function judgedBody({ left, operator, right }: Condition, handler: ProbedBy): Judged {
-  if (!left.includes('[BODY]')) return leftOut('is no condition that is known');
-  const isServing = operator === '==' && right === 'SERVING';
-  return handler === 'grpc' && isServing ? { kind: 'maps' } : leftOut('no probe looks at the body');
+const invalid = (element: string): string => `${element} (INVALID)`;
+
+function resolved(element: string, values: Values): string | undefined {
+  const { by, inner } = unwrapped(element);
+  const name = inner.toUpperCase();
+  if (name === '[BODY]' || /^\[BODY\][.[]/.test(name)) return resolvedBody(element, values['[BODY]']);
+  if (Object.hasOwn(values, name)) return formatted(values[name], by);
+  // What is no placeholder stands for itself.
+  if (by === 'has') return 'false';
+  return by === 'len' ? invalid(element) : element;
+}
+
+function formatted(value: string | undefined, by: Wrapped['by']): string | undefined {
+  if (value === undefined || by === undefined) return value;
+  return by === 'has' ? String(value !== '') : String(Buffer.byteLength(value));
+}
+
+/** Without an answer there is no body; the one of gRPC has one member. Nobody knows another one. */
+function resolvedBody(element: string, body: string | undefined): string | undefined {
+  const { by, inner } = unwrapped(element);
+  const path = inner.slice('[BODY]'.length);
+  if (body === undefined) return undefined;
+  if (path === '') return body !== '' && by === 'len' ? undefined : formatted(body, by);
+  if (body === '' || /^\.(?!status)\w+$/.test(path)) return by === 'has' ? 'false' : invalid(element);
+  if (path !== '.status') return undefined;
+  const { status }: { readonly status: string } = JSON.parse(body);
+  return formatted(status, by);
+}
+
+function equals(first: string, second: string): boolean {
+  const [a, b] = [functionIn(first), functionIn(second)];
+  if (a.name === 'pat' && b.name !== 'pat') return globMatches(a.inner, second);
+  if (b.name === 'pat' && a.name !== 'pat') return globMatches(b.inner, first);
+  // Two patterns lose their names and are compared; so do two lists.
+  if (a.name === 'any' && b.name !== 'any') return isAmong(a.inner, second);
+  if (b.name === 'any' && a.name !== 'any') return isAmong(b.inner, first);
+  const [left, right] = [integerIn(a.inner), integerIn(b.inner)];
+  return left !== undefined && right !== undefined ? left === right : a.inner === b.inner;
+}
+
+function functionIn(element: string): { readonly name?: 'pat' | 'any'; readonly inner: string } {
+  const name = (['pat', 'any'] as const).find((each) => element.startsWith(`${each}(`) && element.endsWith(')'));
+  return name === undefined ? { inner: element } : { name, inner: element.slice(name.length + 1, -1) };
+}
+
+const isAmong = (options: string, value: string): boolean =>
+  options.split(',').some((option) => option.trim() === value);
+
+const integer = /^[+-]?(?:0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0(?:_?[0-7])*|[1-9](?:_?[0-9])*)$/;
+const digitsMax = 80;
+const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
+
+/** As Go's `strconv.ParseInt(text, 0, 64)`. */
+function integerIn(text: string): bigint | undefined {
+  if (text.length > digitsMax || !integer.test(text)) return undefined;
+  const digits = text.replaceAll('_', '').replace(/^[+-]/, '');
+  // A leading zero means octal there.
+  const magnitude = BigInt(/^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits);
+  const value = text.startsWith('-') ? -magnitude : magnitude;
+  return value >= int64.min && value <= int64.max ? value : undefined;
+}
+
+/** A duration counts in milliseconds, a fraction is cut, any other text is 0. Undefined: it depends on the machine. */
+function numberIn(text: string): bigint | undefined {
+  const seconds = durationSeconds(text.replace(/^-/, ''));
+  if (seconds !== undefined && seconds !== 0) {
+    const milliseconds = BigInt(Math.trunc(Number((seconds * 1_000).toFixed(6))));
+    return text.startsWith('-') ? -milliseconds : milliseconds;
+  }
+  const whole = integerIn(text);
+  if (whole !== undefined) return whole;
+  if (/^[+-]?(?:inf|infinity|nan|0x[\da-f._]+p[+-]?\d+)$/i.test(text)) return undefined;
+  const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : 0;
+  return Math.abs(number) < 2 ** 63 ? BigInt(Math.trunc(number)) : undefined;
 }

@@ -1,7 +1,8 @@
 /** The headers and numbers of the probe for an endpoint of Gatus. */
-import { periodSecondsMax, timeoutSecondsMax } from '../core/limits.ts';
+import { periodSecondsMax, thresholdMax, timeoutSecondsMax } from '../core/limits.ts';
 import { durationSeconds, wholeSeconds } from './duration.ts';
 import type { Probed } from './gatus-url.ts';
+import { truthOf } from './gatus-values.ts';
 import { isMembers, listOf, type Members, membersOf, numberOf, textOf, valueAt } from './values.ts';
 
 export function withHeaders({ by, handler }: Probed, { headers }: Members): Members {
@@ -10,27 +11,36 @@ export function withHeaders({ by, handler }: Probed, { headers }: Members): Memb
   return { httpGet: { ...membersOf(handler.httpGet), httpHeaders } };
 }
 
-/** Gatus' defaults. */
-export const intervalSeconds = 60;
+/** Gatus' defaults, which a zero stands for, too. */
+const intervalSeconds = 60;
 const timeoutSeconds = 10;
+const timeoutSecondsMin = 0.001;
 const alertThresholds = { failure: 3, success: 2 } as const;
 
 /** The alert whose thresholds the probe gets: the first that is enabled. */
 export const alertOf = ({ alerts }: Members): Members | undefined =>
   listOf(alerts)
     .filter(isMembers)
-    .find(({ enabled }) => enabled !== false);
+    .find(({ enabled }) => truthOf(enabled) !== false);
+
+export const intervalOf = ({ interval }: Members): number => durationSeconds(interval) || intervalSeconds;
+
+export function timeoutOf(endpoint: Members): number {
+  const timeout = durationSeconds(valueAt(endpoint, ['client', 'timeout'])) ?? 0;
+  return timeout < timeoutSecondsMin ? timeoutSeconds : timeout;
+}
 
 /** `bounds`: time-outs that conditions ask for, in seconds. */
 export function numbersOf(configuration: Members, endpoint: Members, bounds: readonly number[]): Members {
-  const timeout = durationSeconds(valueAt(endpoint, ['client', 'timeout'])) ?? timeoutSeconds;
   const alert = alertOf(endpoint);
   const standard = membersOf(valueAt(configuration, ['alerting', textOf(alert?.type) ?? '', 'default-alert']));
-  const threshold = (of: keyof typeof alertThresholds) =>
-    numberOf(alert?.[`${of}-threshold`]) ?? numberOf(standard[`${of}-threshold`]) ?? alertThresholds[of];
+  const threshold = (of: keyof typeof alertThresholds) => {
+    const written = [alert, standard].map((each) => numberOf(each?.[`${of}-threshold`]) ?? 0);
+    return Math.min(written.find((each) => each > 0) ?? alertThresholds[of], thresholdMax);
+  };
   return {
-    periodSeconds: wholeSeconds(durationSeconds(endpoint.interval) ?? intervalSeconds, periodSecondsMax),
-    timeoutSeconds: Math.min(wholeSeconds(timeout, timeoutSecondsMax), ...bounds),
+    periodSeconds: wholeSeconds(intervalOf(endpoint), periodSecondsMax),
+    timeoutSeconds: Math.min(wholeSeconds(timeoutOf(endpoint), timeoutSecondsMax), ...bounds),
     ...(alert && { failureThreshold: threshold('failure'), successThreshold: threshold('success') }),
   };
 }

@@ -1,5 +1,5 @@
 /** The handler for the URL of an endpoint of Gatus, or why there is none. */
-import type { ProbedBy } from './gatus-conditions.ts';
+import type { Connection, ProbedBy } from './gatus-outcomes.ts';
 import type { Members } from './values.ts';
 
 export type UrlHandler =
@@ -7,6 +7,8 @@ export type UrlHandler =
       readonly kind: 'probed';
       readonly host: string;
       readonly by: ProbedBy;
+      /** What a connection stands for. */
+      readonly connection?: Connection;
       readonly handler: Members;
       readonly isHttps: boolean;
       /** What the probe does instead of what the scheme says. */
@@ -21,7 +23,7 @@ export type Probed = Extract<UrlHandler, { readonly kind: 'probed' }>;
 const not = (reason: string): UrlHandler => ({ kind: 'not', reason });
 
 /** A connection stands for what is spoken over it. */
-const connections: { readonly [scheme: string]: number | undefined } = {
+const connections: { readonly [scheme in Connection]: number | undefined } = {
   tcp: undefined,
   tls: undefined,
   starttls: undefined,
@@ -41,7 +43,15 @@ export function urlHandler(text: string): UrlHandler {
   // Of a URL of HTTP the parser leaves out port 80.
   const authority = written.split(/[/?#]/)[0] ?? '';
   const port = Number(url.port || (authority.endsWith(':80') ? 80 : 0)) || undefined;
-  return schemeHandler({ scheme, host, port, path: url.pathname + url.search });
+  const path = writtenPath(written.slice(authority.length));
+  if (path.startsWith('//')) return not('has a path that begins with two slashes, in which a probe sees a host');
+  return schemeHandler({ scheme, host, port, path });
+}
+
+/** As it is written: the parser takes parts such as `..` out of it, which Gatus and a probe send. */
+function writtenPath(text: string): string {
+  const [path = ''] = text.split('#');
+  return path.startsWith('/') ? path : `/${path}`;
 }
 
 type Parts = {
@@ -60,10 +70,12 @@ function schemeHandler({ scheme, host, port, path }: Parts): UrlHandler {
   if (scheme === 'grpc' && port !== undefined)
     return { kind: 'probed', host, by: 'grpc', handler: { grpc: { port } }, isHttps: false };
   if (scheme === 'grpcs') return not('is gRPC over TLS, which the handler grpc does not speak');
-  if (!Object.hasOwn(connections, scheme)) return not(`has a URL of ${scheme}, for which there is no handler`);
+  if (!isConnection(scheme)) return not(`has a URL of ${scheme}, for which there is no handler`);
   const dialled = port ?? connections[scheme];
   if (dialled === undefined) return not(`has a URL of ${scheme} without a port`);
   const handler = { tcpSocket: { port: dialled } };
-  const probed = { kind: 'probed', host, by: 'tcpSocket', handler, isHttps: false } as const;
+  const probed = { kind: 'probed', host, by: 'tcpSocket', connection: scheme, handler, isHttps: false } as const;
   return scheme === 'tcp' ? probed : { ...probed, approximated: `is only connected to: no ${scheme} is spoken` };
 }
+
+const isConnection = (scheme: string): scheme is Connection => Object.hasOwn(connections, scheme);

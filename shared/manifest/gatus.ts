@@ -1,11 +1,14 @@
 /** Configurations of Gatus: each of `endpoints` becomes a target with a readiness probe, as far as a probe asks it. */
 import { isSecretLiteral } from '../core/handler-http-get.ts';
-import { periodSecondsMax } from '../core/limits.ts';
 import { isLabelValue, isQualifiedName } from '../core/names.ts';
-import { durationSeconds, wholeSeconds } from './duration.ts';
-import { acceptsErrors, judge } from './gatus-conditions.ts';
-import { alertOf, intervalSeconds, numbersOf, withHeaders } from './gatus-probe.ts';
+import { ownProperty } from '../core/own-property.ts';
+import { durationSeconds } from './duration.ts';
+import { type Endpoint, endpointAt, type Remarked, remarkOf, variableIn } from './gatus-endpoint.ts';
+import { ConditionJudge } from './gatus-judgement.ts';
+import { numbersOf, withHeaders } from './gatus-probe.ts';
+import { logsIn, requestRemarks } from './gatus-remarks.ts';
 import { type Probed, type UrlHandler, urlHandler } from './gatus-url.ts';
+import { plainText, truthOf } from './gatus-values.ts';
 import {
   type Drafts,
   type Format,
@@ -28,75 +31,87 @@ export const gatus: Format = {
     const { kind, endpoints } = membersOf(document);
     return kind === undefined && Array.isArray(endpoints);
   },
-  draft: (documents) =>
-    merged(
+  draft(documents) {
+    const judge = new ConditionJudge();
+    return merged(
       documents.flatMap((document) => [
         { ...noDrafts, remarks: topLevel(document) },
         ...listOf(membersOf(document.value).endpoints).map((value, index) =>
-          endpointDrafts({ document, value: membersOf(value), path: ['endpoints', index] }),
+          endpointDrafts(endpointAt(document, value, ['endpoints', index]), judge),
         ),
       ]),
-    ),
+    );
+  },
+};
+
+/** Lists of what is watched there, and not here. */
+const otherLists: { readonly [key: string]: readonly [what: string, reason: string] } = {
+  'external-endpoints': ['external endpoint', 'is not probed: its results are pushed'],
+  suites: ['suite', 'is a sequence of requests, which no probe makes'],
 };
 
 const otherKeys: { readonly [key: string]: string } = {
-  'external-endpoints': 'are not probed: their results are pushed',
-  suites: 'are sequences of requests, which no probe makes',
   alerting: 'notifies, where probelet publishes events',
   maintenance: 'mutes alerts, and targets are probed all the same',
 };
 
 function topLevel(document: SourceDocument): readonly Remark[] {
-  return Object.keys(membersOf(document.value))
-    .filter((key) => key !== 'endpoints' && !key.startsWith('x-'))
-    .map((key) => {
-      const reason = Object.hasOwn(otherKeys, key) ? (otherKeys[key] ?? '') : 'does not concern probing';
-      return { document, path: [key], kind: 'leftOut', what: key, reason };
+  return Object.entries(membersOf(document.value))
+    .filter(([key]) => key !== 'endpoints' && !key.startsWith('x-'))
+    .flatMap(([key, value]): readonly Remark[] => {
+      const list = ownProperty(otherLists, key);
+      if (list) return otherItems(document, key, list);
+      if (key === 'remote' && listOf(membersOf(value).instances).length > 0)
+        return [{ document, path: [key], kind: 'leftOut', what: key, reason: 'has endpoints of other instances' }];
+      const reason = ownProperty(otherKeys, key) ?? 'does not concern probing';
+      return [{ document, path: [key], kind: 'note', what: key, reason }];
     });
 }
 
-type Endpoint = { readonly document: SourceDocument; readonly value: Members; readonly path: Path };
+const otherItems = (document: SourceDocument, key: string, [what, reason]: readonly [string, string]) =>
+  listOf(membersOf(document.value)[key]).map(
+    (item, index): Remark => ({
+      document,
+      path: [key, index],
+      kind: 'leftOut',
+      what: `${what} ${plainText(membersOf(item).name) ?? index}`,
+      reason,
+    }),
+  );
 
-const nameIn = ({ value, path }: Endpoint): string => textOf(value.name) ?? `${path.at(-1)}`;
-
-const remarkOf = (
-  endpoint: Endpoint,
-  kind: RemarkKind,
-  { reason, at = [], part }: { readonly reason: string; readonly at?: Path; readonly part?: string },
-): Remark => ({
-  document: endpoint.document,
-  path: [...endpoint.path, ...at],
-  kind,
-  what: `endpoint ${nameIn(endpoint)}${part === undefined ? '' : `: ${part}:`}`,
-  reason,
-});
-
-function endpointDrafts(endpoint: Endpoint): Drafts {
-  const { document, path } = endpoint;
+function endpointDrafts(endpoint: Endpoint, judge: ConditionJudge): Drafts {
   const mistakes = mistakesOf(endpoint);
   if (mistakes.length > 0) return { ...noDrafts, mistakes };
   const url = urlHandler(textOf(endpoint.value.url) ?? '');
   const why = whyNot(endpoint, url);
-  if (why) return { ...noDrafts, remarks: [remarkOf(endpoint, 'leftOut', why)] };
-  if (url.kind === 'probed') return probedDrafts(endpoint, url);
-  const detail = 'must be a URL with a scheme and a host, and a port that exists';
-  return { ...noDrafts, mistakes: [{ document, path: [...path, 'url'], detail }] };
+  if (why) return { ...noDrafts, remarks: [remarkOf(endpoint, why.kind ?? 'leftOut', why)] };
+  if (url.kind === 'probed') return probedDrafts(endpoint, url, judge);
+  return wrong(endpoint, ['url'], 'must be a URL with a scheme and a host, and a port that exists');
 }
 
-function mistakesOf({ document, value, path }: Endpoint): readonly Mistake[] {
+const wrong = ({ document, path }: Endpoint, at: Path, detail: string): Drafts => ({
+  ...noDrafts,
+  mistakes: [{ document, path: [...path, ...at], detail }],
+});
+
+function mistakesOf(endpoint: Endpoint): readonly Mistake[] {
+  const { document, value, path } = endpoint;
   const mistake = (at: Path, detail: string): Mistake => ({ document, path: [...path, ...at], detail });
   const durations: readonly Path[] = [['interval'], ['client', 'timeout']];
+  const isWrong = (at: Path) => {
+    const written = valueAt(value, at) ?? undefined;
+    const isKnown = written === undefined || variableIn(endpoint, at) !== undefined;
+    return !isKnown && durationSeconds(written) === undefined;
+  };
   return [
-    ...(textOf(value.name) === undefined ? [mistake(['name'], 'must be set')] : []),
+    ...(plainText(value.name) === undefined ? [mistake(['name'], 'must be set')] : []),
     ...(textOf(value.url) === undefined ? [mistake(['url'], 'must be set')] : []),
     ...(listOf(value.conditions).length === 0 ? [mistake(['conditions'], 'must have at least one condition')] : []),
-    ...durations
-      .filter((at) => valueAt(value, at) !== undefined && durationSeconds(valueAt(value, at)) === undefined)
-      .map((at) => mistake(at, 'must be a duration, such as 30s')),
+    ...durations.filter(isWrong).map((at) => mistake(at, 'must be a duration, such as 30s')),
   ];
 }
 
-type WhyNot = { readonly reason: string; readonly at?: Path };
+type WhyNot = Remarked & { readonly kind?: RemarkKind };
 
 /** Requests with these are not those of a probe. */
 const clientFields: { readonly [field: string]: string } = {
@@ -107,13 +122,18 @@ const clientFields: { readonly [field: string]: string } = {
   'proxy-url': 'goes through a proxy, which no probe does',
 };
 
-function whyNot({ value }: Endpoint, url: UrlHandler): WhyNot | undefined {
-  if (value.enabled === false) return { reason: 'is not enabled', at: ['enabled'] };
+/** Where a variable decides what is asked, or of whom. */
+const decisive: readonly Path[] = [['enabled'], ['name'], ['group'], ['url'], ['method'], ['headers'], ['conditions']];
+
+function whyNot(endpoint: Endpoint, url: UrlHandler): WhyNot | undefined {
+  const { value } = endpoint;
+  if (truthOf(value.enabled) === false) return { reason: 'is not enabled', at: ['enabled'], kind: 'note' };
   if (isMembers(value.dns)) return { reason: 'asks a DNS server, for which there is no handler', at: ['dns'] };
-  const client = Object.keys(clientFields).find((field) => membersOf(value.client)[field] !== undefined);
+  const client = Object.keys(clientFields).find((field) => (membersOf(value.client)[field] ?? undefined) !== undefined);
   if (client !== undefined) return { reason: clientFields[client] ?? '', at: ['client', client] };
-  if (hasVariable(value.url) || hasVariable(JSON.stringify(value.headers ?? {})))
-    return { reason: 'has a variable of the environment, whose value is not known', at: ['url'] };
+  const variable = decisive.map((field) => variableIn(endpoint, field)).find((at) => at !== undefined);
+  if (variable !== undefined)
+    return { reason: 'has a variable of the environment, whose value is not known', at: variable };
   if (url.kind === 'not') return { reason: url.reason, at: ['url'] };
   return url.kind === 'probed' && url.by === 'httpGet' ? whyNoGet(value) : undefined;
 }
@@ -122,7 +142,7 @@ function whyNoGet(value: Members): WhyNot | undefined {
   const method = textOf(value.method) ?? 'GET';
   if (method !== 'GET' && method !== 'HEAD')
     return { reason: `asks by ${method}; a probe asks by GET`, at: ['method'] };
-  if (value.graphql === true || textOf(value.body) !== undefined)
+  if (truthOf(value.graphql) === true || textOf(value.body) !== undefined)
     return { reason: 'sends a body, which no probe does', at: ['body'] };
   const secret = Object.entries(membersOf(value.headers)).find(([name, text]) =>
     isSecretLiteral({ name, value: String(text) }),
@@ -132,47 +152,52 @@ function whyNoGet(value: Members): WhyNot | undefined {
   return { reason, at: ['headers', secret[0]] };
 }
 
-/** Gatus expands `$NAME` and `${NAME}`; `$$` stands for a dollar. */
-const hasVariable = (text: unknown): boolean => /\$[A-Za-z_{]/.test(String(text).replaceAll('$$', ''));
+const condition = 'must be two values around ==, !=, <, <=, > or >=, with a space on each side';
 
-function probedDrafts(endpoint: Endpoint, url: Probed): Drafts {
+function probedDrafts(endpoint: Endpoint, url: Probed, judge: ConditionJudge): Drafts {
+  const { value } = endpoint;
+  const texts = listOf(value.conditions).map(String);
+  const judged = judge.judge(texts, {
+    by: url.by,
+    ...(url.connection && { connection: url.connection }),
+    hasBody: textOf(value.body) !== undefined,
+    logsIn: logsIn(value),
+  });
+  if (judged.kind === 'wrong') return wrong(endpoint, ['conditions', judged.index], condition);
+  const remarked = (kind: RemarkKind, { index, reason }: { readonly index?: number; readonly reason: string }) =>
+    remarkOf(endpoint, kind, {
+      reason,
+      at: ['conditions', ...(index === undefined ? [] : [index])],
+      ...(index !== undefined && { part: texts[index] ?? '' }),
+    });
+  if (judged.kind === 'opposes') return { ...noDrafts, remarks: [remarked('leftOut', judged)] };
+  const { draft, remarks } = drafted(endpoint, url, judged.timeoutSeconds);
+  const ofConditions = judged.approximated.map((each) => remarked('approximated', each));
+  return { drafts: [draft], remarks: [...ofConditions, ...requestRemarks(endpoint, url), ...remarks], mistakes: [] };
+}
+
+function drafted(endpoint: Endpoint, url: Probed, bounds: readonly number[]) {
   const { document, value, path } = endpoint;
-  const judged = listOf(value.conditions).map((condition, index) => {
-    const text = String(condition);
-    return { text, at: ['conditions', index], ...judge(text, url.by) };
-  });
-  const opposed = judged.find(({ kind }) => kind === 'opposes');
-  if (opposed?.kind === 'opposes')
-    return {
-      ...noDrafts,
-      remarks: [remarkOf(endpoint, 'leftOut', { reason: opposed.reason, at: opposed.at, part: opposed.text })],
-    };
-  const remarks = judged.flatMap((each) =>
-    each.kind === 'approximated' || each.kind === 'leftOut'
-      ? [remarkOf(endpoint, each.kind, { reason: each.reason, at: each.at, part: each.text })]
-      : [],
-  );
-  const bounds = judged.flatMap((each) => ('timeoutSeconds' in each ? (each.timeoutSeconds ?? []) : []));
   const probe = { ...withHeaders(url, value), ...numbersOf(membersOf(document.value), value, bounds) };
-  const labelled = labelsOf(endpoint);
-  const metadata = given({
-    name: targetName(`${textOf(value.group) ?? ''} ${nameIn(endpoint)}`),
-    labels: labelled.labels,
-  });
+  const { labels, remarks } = labelsOf(endpoint);
+  const name = targetName(`${plainText(value.group) ?? ''} ${plainText(value.name) ?? ''}`);
   const draft = {
     manifest: {
       ...targetTypeMeta,
-      metadata,
+      metadata: given({ name, labels }),
       spec: { host: url.host, containers: [{ name: 'main', readinessProbe: probe }] },
     },
     at: { document, path },
     sources: sourcesOf(path),
   };
-  return {
-    drafts: [draft],
-    remarks: [...remarks, ...requestRemarks(endpoint, url), ...labelled.remarks, ...otherRemarks(endpoint)],
-    mistakes: [],
-  };
+  return { draft, remarks: [...remarks, ...nameRemarks(endpoint, name)] };
+}
+
+/** Where the name cannot be recognised any more. */
+function nameRemarks(endpoint: Endpoint, name: string): readonly Remark[] {
+  const { group, name: written } = endpoint.value;
+  const hasLetters = /[a-z0-9]/i.test(String(written)) && !/\P{ASCII}/u.test(`${group ?? ''}${written}`);
+  return hasLetters ? [] : [remarkOf(endpoint, 'note', { reason: `becomes the target ${name}`, at: ['name'] })];
 }
 
 const probePointer = '/spec/containers/0/readinessProbe';
@@ -188,29 +213,10 @@ const sourcesOf = (path: Path) => [
   { pointer: `${probePointer}/failureThreshold`, path: [...path, 'alerts'] },
 ];
 
-function requestRemarks(endpoint: Endpoint, url: Probed): readonly Remark[] {
-  const { value } = endpoint;
-  const approximated = (reason: string, at: Path) => [remarkOf(endpoint, 'approximated', { reason, at })];
-  const interval = durationSeconds(value.interval) ?? intervalSeconds;
-  const period = wholeSeconds(interval, periodSecondsMax);
-  const isVerified = url.isHttps && valueAt(value, ['client', 'insecure']) !== true;
-  return [
-    ...(url.approximated === undefined ? [] : approximated(url.approximated, ['url'])),
-    ...(value.method === 'HEAD' ? approximated('asks by HEAD, and is probed by GET', ['method']) : []),
-    ...(isVerified ? approximated('has its certificate verified, which no probe does', ['url']) : []),
-    ...(url.by === 'httpGet' && acceptsErrors(listOf(value.conditions).map(String))
-      ? approximated('is content with some status of 400 or more, for which a probe fails', ['conditions'])
-      : []),
-    ...(period === interval
-      ? []
-      : approximated(`has an interval of ${interval} s, and is probed each ${period} s`, ['interval'])),
-  ];
-}
-
 /** The group, and the labels of its metrics where they are labels here. */
 function labelsOf(endpoint: Endpoint): { readonly labels: Members | undefined; readonly remarks: readonly Remark[] } {
   const { value } = endpoint;
-  const group = targetName(textOf(value.group) ?? '');
+  const group = targetName(plainText(value.group) ?? '');
   const extra = Object.entries(membersOf(value['extra-labels']));
   const isLabel = ([key, text]: readonly [string, unknown]) => isQualifiedName(key) && isLabelValue(String(text));
   const labels = Object.fromEntries([
@@ -220,43 +226,7 @@ function labelsOf(endpoint: Endpoint): { readonly labels: Members | undefined; r
   const remarks = extra
     .filter((each) => !isLabel(each))
     .map(([key]) =>
-      remarkOf(endpoint, 'leftOut', { reason: `has the label ${key}, which is none here`, at: ['extra-labels', key] }),
+      remarkOf(endpoint, 'note', { reason: `has the label ${key}, which is none here`, at: ['extra-labels', key] }),
     );
   return { labels: Object.keys(labels).length > 0 ? labels : undefined, remarks };
-}
-
-const otherFields: { readonly [field: string]: string } = {
-  'maintenance-windows': 'mutes alerts, and the target is probed all the same',
-  ui: 'does not concern probing',
-  store: 'is for suites',
-  'always-run': 'is for suites',
-  ssh: 'logs in, which no probe does',
-};
-
-function otherRemarks(endpoint: Endpoint): readonly Remark[] {
-  const { value } = endpoint;
-  const resolver = valueAt(value, ['client', 'dns-resolver']);
-  return [
-    ...Object.entries(otherFields)
-      .filter(([field]) => value[field] !== undefined)
-      .map(([field, reason]) => remarkOf(endpoint, 'leftOut', { reason, at: [field], part: field })),
-    ...(resolver === undefined
-      ? []
-      : [
-          remarkOf(endpoint, 'leftOut', {
-            reason: 'names are resolved by the DNS servers of the prober',
-            at: ['client', 'dns-resolver'],
-            part: 'dns-resolver',
-          }),
-        ]),
-    ...(alertOf(value) === undefined
-      ? []
-      : [
-          remarkOf(endpoint, 'approximated', {
-            reason: 'thresholds are those of the probe; subscribers of its events notify',
-            at: ['alerts'],
-            part: 'alerts',
-          }),
-        ]),
-  ];
 }

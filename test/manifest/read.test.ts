@@ -98,7 +98,7 @@ describe('documents', () => {
       .fill('*outer')
       .join(', ');
     const [document] = documentsOf(`leaf: &leaf {a: 1}\nouter: &outer [${leaves}]\nall: [${outer}]`);
-    const { all } = document?.value as { readonly all: readonly (readonly unknown[])[] };
+    const { all = [] } = (document?.value ?? {}) as { readonly all?: readonly (readonly unknown[])[] };
     assert.equal(all.length, aliasesMax - 100);
     assert.deepEqual(all[0]?.[99], { a: 1 });
   });

@@ -24,7 +24,14 @@ test('names of targets are made of what other programs allow', () => {
     ['web', 'web'],
     ['Front End (EU)', 'front-end-eu'],
     ['__a..b__', 'a-b'],
-    ['***', ''],
+    ['***', 'x-596f41'],
+    [' ', ''],
+    ['東京', 'x-130016'],
+    ['über', 'uber-b51c85'],
+    ['uber', 'uber'],
+    ['東京 API', 'api-8c6056'],
+    ['大阪 API', 'api-a6402f'],
+    ['🔥 api', 'api-b2e3b6'],
     [`${'a'.repeat(62)}-b`, 'a'.repeat(62)],
   ] as const;
   for (const [text, expected] of rows) assert.equal(targetName(text), expected);
