@@ -2,13 +2,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { hostDetail } from '../../shared/core/host-detail.ts';
 import { isHost } from '../../shared/core/names.ts';
-import {
-  type Conversion,
-  type ConvertOptions,
-  convertFile,
-  type FileError,
-  type FilePlace,
-} from '../../shared/manifest/convert.ts';
+import { type Conversion, convertFile, type FileError, type FilePlace } from '../../shared/manifest/convert.ts';
+import type { FormatOptions } from '../../shared/manifest/manifest.ts';
 import type { FetchOptions } from './fetched-file.ts';
 import type { Io } from './io.ts';
 import { progressOf } from './progress.ts';
@@ -47,7 +42,7 @@ const fetchMsMax = 30_000;
 
 export type Reading = {
   readonly io: Io;
-  readonly format: ConvertOptions;
+  readonly format: FormatOptions;
   /** Of a file that is fetched. */
   readonly timeoutMs?: number;
 };
@@ -74,7 +69,7 @@ async function sourceText(source: Source, fetching: FetchOptions): Promise<ReadT
   return fetchedText(source.url, fetching);
 }
 
-function converted(name: string, read: ReadText, options: ConvertOptions): Conversion {
+function converted(name: string, read: ReadText, options: FormatOptions): Conversion {
   const file = name === standardInput ? 'stdin' : name;
   if (read.kind === 'failed') return invalid({ file, line: 1, column: 1, detail: read.detail });
   return convertFile({ name: file, text: read.text }, options);

@@ -8,6 +8,7 @@ import { fileErrorsMax, namedFieldsMax, targetsMax } from './limits.ts';
 import {
   type Draft,
   type Drafts,
+  defaultNamespace,
   type FormatOptions,
   type Mistake,
   merged,
@@ -48,14 +49,7 @@ export type Conversion =
 
 export type SourceFile = { readonly name: string; readonly text: string };
 
-export type ConvertOptions = FormatOptions & {
-  /** The namespace of targets that name none. Default: `default`. */
-  readonly namespace?: string;
-};
-
-const defaultNamespace = 'default';
-
-export function convertFile({ name: file, text }: SourceFile, options: ConvertOptions = {}): Conversion {
+export function convertFile({ name: file, text }: SourceFile, options: FormatOptions = {}): Conversion {
   const read = readFile(text);
   if (read.kind === 'unreadable') return invalid(read.problems.map((problem) => ({ file, ...problem })));
   const { drafts, remarks, mistakes } = draftsOf(read.documents, options);
@@ -122,7 +116,7 @@ function decodedDraft(draft: Draft, file: string, ofNameless = defaultNamespace)
 
 const ignoredNote = (name: string, paths: readonly string[], place: FilePlace): Note => ({
   ...place,
-  kind: 'leftOut',
+  kind: 'note',
   what: `${name}: ${namedFields(paths)}`,
   reason: `${paths.length === 1 ? 'does' : 'do'} not concern probing`,
 });

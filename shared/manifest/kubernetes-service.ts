@@ -4,7 +4,7 @@ import { listOf, type Members, membersOf, numberOf, textOf, valueAt } from './va
 
 export type Service = {
   readonly name: string;
-  readonly namespace: string | undefined;
+  readonly namespace: string;
   readonly host: string;
   readonly selector: Members;
   /** Its name resolves to the Pods themselves, so their ports are dialled. */
@@ -17,18 +17,24 @@ type ServicePort = { readonly port: number; readonly target: number | string };
 /** The domain of a cluster unless it is configured otherwise. */
 const clusterDomain = 'svc.cluster.local';
 
-/** Undefined: the document is no Service, or one that selects no Pods. */
-export function serviceOf({ apiVersion, kind, metadata, spec, status }: Members): Service | undefined {
+/**
+ * `ofNameless`: the namespace of what does not name one. Undefined: the document is no Service, or one that selects no
+ * Pods.
+ */
+export function serviceOf(
+  { apiVersion, kind, metadata, spec, status }: Members,
+  ofNameless: string,
+): Service | undefined {
   const { name, namespace } = membersOf(metadata);
   const { selector, type, clusterIP, ports } = membersOf(spec);
   const isService = apiVersion === 'v1' && kind === 'Service' && type !== 'ExternalName';
   const named = textOf(name);
   if (!isService || named === undefined || Object.keys(membersOf(selector)).length === 0) return undefined;
-  const within = textOf(namespace);
+  const within = textOf(namespace) ?? ofNameless;
   return {
     name: named,
     namespace: within,
-    host: externalHost(spec, status) ?? (within === undefined ? named : `${named}.${within}.${clusterDomain}`),
+    host: externalHost(spec, status) ?? `${named}.${within}.${clusterDomain}`,
     selector: membersOf(selector),
     isHeadless: clusterIP === 'None',
     ports: listOf(ports).map(membersOf).flatMap(servicePort),
@@ -47,9 +53,8 @@ function servicePort({ port, targetPort, protocol = 'TCP' }: Members): readonly 
   return [{ port: number, target: numberOf(targetPort) ?? textOf(targetPort) ?? number }];
 }
 
-/** Those of the namespace whose selector matches the labels of the Pods; those with an address of their own first. */
-export function serviceFor(services: readonly Service[], resource: Members, template: Members): readonly Service[] {
-  const namespace = textOf(membersOf(resource.metadata).namespace);
+/** Those of that namespace whose selector matches the labels of the Pods; those with an address of their own first. */
+export function serviceFor(services: readonly Service[], namespace: string, template: Members): readonly Service[] {
   const labels = membersOf(membersOf(template.metadata).labels);
   const selects = ({ selector }: Service) => Object.entries(selector).every(([key, value]) => labels[key] === value);
   const found = services.filter((service) => service.namespace === namespace && selects(service));

@@ -6,21 +6,26 @@ import { annotationPrefix, hostAnnotation, lifecycleAnnotation } from '../api/an
 import { podTemplates } from '../api/manifest-kinds.ts';
 import { ownProperty } from '../core/own-property.ts';
 import { differencesText, type Reading } from './command/reading.ts';
+import { othersLeftOut } from './kubernetes-others.ts';
+import { groupOf, kindOf, type Resource, remark, resourceName, resourcesOf } from './kubernetes-resource.ts';
 import { portThrough, type Service, serviceFor, serviceOf } from './kubernetes-service.ts';
+import { whyNotProbed } from './kubernetes-state.ts';
 import {
   type Draft,
   type Drafts,
+  defaultNamespace,
   type Format,
   type FormatOptions,
+  type Mistake,
   merged,
   noDrafts,
   type Path,
   type Remark,
-  type SourceDocument,
-  type SourcePath,
   targetTypeMeta,
 } from './manifest.ts';
-import { dialledPorts, execReadings, hasProbes, secretPath, withHandlers, withPorts } from './pod-probes.ts';
+import { type WithUsedEnv, withUsedEnv } from './pod-env.ts';
+import { type WithinLimits, withinLimits } from './pod-limits.ts';
+import { dialledPorts, execReadings, withHandlers, withPorts } from './pod-probes.ts';
 import { given, isMembers, listOf, type Members, membersOf, numberOf, textOf, valueAt } from './values.ts';
 
 export const kubernetes: Format = {
@@ -31,26 +36,17 @@ export const kubernetes: Format = {
     return textOf(apiVersion) !== undefined && textOf(kind) !== undefined;
   },
   draft(documents, options) {
+    const { namespace = defaultNamespace } = options;
     const resources = documents.flatMap(resourcesOf);
-    const services = resources.flatMap((resource) => serviceOf(resource.value) ?? []);
+    const services = resources.flatMap((resource) => serviceOf(resource.value, namespace) ?? []);
     const workloads = resources.filter(isWorkload);
-    const others = resources.filter((resource) => !isWorkload(resource));
-    return merged([othersLeftOut(others), ...workloads.map((each) => draftsOf(each, { ...options, services }))]);
+    const others = resources.filter((resource) => !isWorkload(resource) && !serviceOf(resource.value, namespace));
+    const drafted = new Map(workloads.map((each) => [each, draftsOf(each, { ...options, namespace, services })]));
+    return merged([othersLeftOut(others), ...withoutOwned(drafted)]);
   },
 };
 
-type Resource = SourcePath & { readonly value: Members };
-
-/** The document, or the items of a list, as `kubectl get -o yaml` writes it. */
-function resourcesOf(document: SourceDocument): readonly Resource[] {
-  const value = membersOf(document.value);
-  // A custom resource may have a kind such as AllowList.
-  const isList = textOf(value.kind)?.endsWith('List') === true && Array.isArray(value.items);
-  if (!isList) return [{ document, path: [], value }];
-  return listOf(value.items).map((item, index) => ({ document, path: ['items', index], value: membersOf(item) }));
-}
-
-type Context = FormatOptions & { readonly services: readonly Service[] };
+type Context = FormatOptions & { readonly namespace: string; readonly services: readonly Service[] };
 
 /** The group of each kind that starts Pods; a Pod is of the core group, which has no name. */
 const groups: { readonly [kind: string]: string } = {
@@ -65,36 +61,43 @@ const groups: { readonly [kind: string]: string } = {
   StatefulSet: 'apps',
 };
 
-const kindOf = ({ value }: Resource): string => textOf(value.kind) ?? '';
-
 const isWorkload = (resource: Resource): boolean => ownProperty(groups, kindOf(resource)) !== undefined;
 
-const resourceName = (resource: Resource): string =>
-  `${kindOf(resource) || 'item'} ${textOf(membersOf(resource.value.metadata).name) ?? ''}`.trim();
-
-/**
- * One remark for all resources that start no Pods: a release has dozens. A Service has its effect, the address of its
- * Pods.
- */
-function othersLeftOut(others: readonly Resource[]): Drafts {
-  const leftOut = others.filter(({ value }) => serviceOf(value) === undefined);
-  const [first] = leftOut;
-  if (!first) return noDrafts;
-  if (leftOut.length === 1)
-    return {
-      ...noDrafts,
-      remarks: [
-        remark(first, 'leftOut', { what: resourceName(first), reason: 'is of a kind without a known Pod template' }),
-      ],
-    };
-  const counts = new Map<string, number>();
-  for (const kind of leftOut.map(kindOf)) counts.set(kind || 'item', (counts.get(kind || 'item') ?? 0) + 1);
-  const what = [...counts].map(([kind, count]) => (count === 1 ? kind : `${kind} (${count})`)).join(', ');
-  return {
-    ...noDrafts,
-    remarks: [remark(first, 'leftOut', { what, reason: 'are of kinds without a known Pod template' })],
-  };
+/** What a controller has made is a target only if that controller, or its own, is none: else it would be one twice. */
+function withoutOwned(drafted: ReadonlyMap<Resource, Drafts>): readonly Drafts[] {
+  const byName = new Map([...drafted.keys()].map((each) => [ownedName(each, each.value), each]));
+  const ownerOf = (resource: Resource): Resource | undefined =>
+    listOf(membersOf(resource.value.metadata).ownerReferences)
+      .map(membersOf)
+      .flatMap((owner) => byName.get(ownedName(resource, { kind: owner.kind, metadata: owner })) ?? [])
+      .find((owner) => kindOf(owner) !== 'Pod');
+  return [...drafted].map(([resource, own]) => {
+    const owners = chainOf(resource, ownerOf);
+    const probed = owners.findLast((owner) => (drafted.get(owner)?.drafts.length ?? 0) > 0);
+    if (!probed) return own;
+    const reason = `is of ${resourceName(probed)}, which is a target`;
+    return { ...noDrafts, remarks: [remark(resource, 'note', { what: resourceName(resource), reason })] };
+  });
 }
+
+/** The owner, its owner and so on, each once. */
+function chainOf(resource: Resource, ownerOf: (resource: Resource) => Resource | undefined): readonly Resource[] {
+  const chain = new Set<Resource>();
+  let owner = ownerOf(resource);
+  for (let step = 0; owner && step < ownersMax; step += 1) {
+    chain.add(owner);
+    owner = ownerOf(owner);
+  }
+  chain.delete(resource);
+  return [...chain];
+}
+
+/** A Pod has a ReplicaSet, which has a Deployment. */
+const ownersMax = 5;
+
+/** An owner is in the namespace of what it owns. */
+const ownedName = ({ value }: Resource, { kind, metadata }: Members): string =>
+  JSON.stringify([kind, membersOf(value.metadata).namespace ?? '', membersOf(metadata).name]);
 
 function draftsOf(resource: Resource, context: Context): Drafts {
   const { value } = resource;
@@ -106,24 +109,11 @@ function draftsOf(resource: Resource, context: Context): Drafts {
     return { ...noDrafts, remarks: [remark(resource, 'leftOut', { what, reason })] };
   }
   const pod = podOf(resource, kind);
-  if (pod === undefined)
-    return { ...noDrafts, mistakes: [{ ...resource, detail: `must have a Pod template at ${podTemplates[kind]}` }] };
-  const why = whyNotProbed(pod);
+  if (pod === undefined) return { ...noDrafts, mistakes: [missingTemplate(resource, kind)] };
+  const why = whyNotProbed(value, pod.template, pod.path);
   if (why === undefined) return drafted(pod, { what, kind }, context);
-  return { ...noDrafts, remarks: [remark(resource, 'leftOut', { what, reason: why.reason }, why.path)] };
+  return { ...noDrafts, remarks: [remark(resource, why.kind, { what, reason: why.reason }, why.path)] };
 }
-
-const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '');
-
-type Remarked = { readonly what: string; readonly reason: string };
-
-const remark = (at: SourcePath, kind: Remark['kind'], { what, reason }: Remarked, path: Path = []): Remark => ({
-  document: at.document,
-  path: [...at.path, ...path],
-  kind,
-  what,
-  reason,
-});
 
 /** A Pod, or the resource with its Pod template. */
 type Pod = {
@@ -139,26 +129,22 @@ function podOf(resource: Resource, kind: string): Pod | undefined {
   return isMembers(template) && isMembers(template.spec) ? { resource, template, path } : undefined;
 }
 
-type WhyNot = { readonly reason: string; readonly path?: Path };
-
-const hookAnnotation = 'helm.sh/hook';
-
-function whyNotProbed({ resource: { value }, template, path }: Pod): WhyNot | undefined {
-  const spec = membersOf(template.spec);
-  if (!hasProbes(spec)) return { reason: 'has no probes' };
-  if (valueAt(value, ['metadata', 'annotations', hookAnnotation]) !== undefined)
-    return { reason: 'is a hook of Helm, which runs it by itself and not with the release' };
-  if (valueAt(value, ['spec', 'replicas']) === 0) return { reason: 'is scaled to 0: there is nothing to probe' };
-  const secret = secretPath(spec);
-  const reason = 'has a secret in a header, which is not stored; write a reference, such as env:PROBELET_SECRET_TOKEN';
-  return secret && { reason, path: [...path, 'spec', ...secret] };
+function missingTemplate(resource: Resource, kind: string): Mistake {
+  const path = (ownProperty(podTemplates, kind) ?? 'spec').split('.');
+  const detail =
+    kind === 'Pod'
+      ? 'must be set: it has the containers of the Pod'
+      : `must be set: it has the containers of the Pods of a ${kind}`;
+  return { document: resource.document, path: [...resource.path, ...path], detail };
 }
 
 type Named = { readonly what: string; readonly kind: string };
 
 function drafted(pod: Pod, { what, kind }: Named, context: Context): Drafts {
   const { resource, path } = pod;
-  const address = addressOf(pod, podSpec(pod, context), context);
+  const used = withUsedEnv(podSpec(pod, context));
+  const limited = withinLimits(used.spec);
+  const address = addressOf(pod, limited.spec, context);
   if (address.kind === 'none')
     return { ...noDrafts, remarks: [remark(resource, 'leftOut', { what, reason: address.reason })] };
   const gates = gatesRemark(pod, what);
@@ -179,9 +165,32 @@ function drafted(pod: Pod, { what, kind }: Named, context: Context): Drafts {
   const service = reason === undefined ? [] : [remark(resource, 'approximated', { what, reason })];
   return {
     drafts: [draft],
-    remarks: [...service, ...copies(resource, what, kind), ...commands(pod, what, context), ...(gates ?? [])],
+    remarks: [
+      ...service,
+      ...copies(resource, what, kind),
+      ...commands(pod, what, context),
+      ...(gates ?? []),
+      ...reductions(pod, what, { used, limited }),
+    ],
     mistakes: [],
   };
+}
+
+type Reduced = { readonly used: WithUsedEnv; readonly limited: WithinLimits };
+
+function reductions({ resource, path }: Pod, what: string, { used, limited }: Reduced): readonly Remark[] {
+  const inSpec: Path = [...path, 'spec'];
+  const reason = 'are kept only where an exec probe names them';
+  const env = { what: `${what}: variables of containers`, reason };
+  return [
+    ...limited.cut.map(({ path: at, field, written, max }) =>
+      remark(resource, 'approximated', { what, reason: `has ${field} of ${written}, which becomes ${max}` }, [
+        ...inSpec,
+        ...at,
+      ]),
+    ),
+    ...(used.isReduced ? [remark(resource, 'note', env, [...inSpec, 'containers'])] : []),
+  ];
 }
 
 type Address =
@@ -197,7 +206,7 @@ type Address =
   | { readonly kind: 'none'; readonly reason: string };
 
 /** What the Pod or its template names itself, else the option, else a Service. */
-function addressOf({ template, path, resource }: Pod, spec: Members, { host, services }: Context): Address {
+function addressOf({ template, path, resource }: Pod, spec: Members, { host, namespace, services }: Context): Address {
   const places: readonly Path[] = [
     [...path, 'spec', 'host'],
     [...path, 'status', 'podIP'],
@@ -209,7 +218,8 @@ function addressOf({ template, path, resource }: Pod, spec: Members, { host, ser
     if (named !== undefined) return { kind: 'found', host: named, path: place, spec };
   }
   if (host !== undefined) return { kind: 'found', host, path: [], spec };
-  return throughService(spec, serviceFor(services, resource.value, template));
+  const own = textOf(membersOf(resource.value.metadata).namespace) ?? namespace;
+  return throughService(spec, serviceFor(services, own, template));
 }
 
 const mend = `--host or the annotation ${hostAnnotation} names one`;
@@ -248,7 +258,7 @@ function gatesRemark(pod: Pod, what: string): readonly Remark[] | undefined {
   if (isReported || listOf(readinessGates).length === 0) return undefined;
   const reason = `are conditions that are set in the cluster only; with ${lifecycleAnnotation}: reported they are kept`;
   const path = [...pod.path, 'spec', 'readinessGates'];
-  return [remark(pod.resource, 'leftOut', { what: `${what}: spec.readinessGates`, reason }, path)];
+  return [remark(pod.resource, 'approximated', { what: `${what}: spec.readinessGates`, reason }, path)];
 }
 
 /** A command runs in a container, where no prober is: what it asks over the network is asked by a handler. */

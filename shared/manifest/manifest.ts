@@ -48,6 +48,8 @@ export type Drafts = {
 export type FormatOptions = {
   /** The address of what does not name one itself. */
   readonly host?: string;
+  /** Of what does not name one itself; absent: `default`. */
+  readonly namespace?: string;
   /** Whether commands stay where a handler would ask the same: for judging a file as it is written. */
   readonly keepsCommands?: boolean;
 };
@@ -68,5 +70,7 @@ export const merged = (all: readonly Drafts[]): Drafts => ({
   remarks: all.flatMap(({ remarks }) => remarks),
   mistakes: all.flatMap(({ mistakes }) => mistakes),
 });
+
+export const defaultNamespace = 'default';
 
 export const targetTypeMeta = { apiVersion: 'probelet.dev/v1', kind: 'Target' } as const;

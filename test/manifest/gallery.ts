@@ -1,6 +1,6 @@
 /**
- * The files of a format, each with what it becomes: `X.yaml` and `X.expected.json`. A first line `# --host H` is the
- * option. `npm exec -- node test/manifest/gallery.ts` writes what they become now, to be read before it is committed.
+ * The files of a format, each with what it becomes: `X.yaml` and `X.expected.json`. A first line `# --host H`
+ * or `# --namespace N` is the option. `npm exec -- node test/manifest/gallery.ts` writes what they become now, to be read before it is committed.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type Conversion, convertFile, type FileError, type Note } from '../../shared/manifest/convert.ts';
@@ -20,8 +20,8 @@ export const textOf = (format: string, name: string): string => readFileSync(pat
 
 export function converted(format: string, name: string): Conversion {
   const text = textOf(format, name);
-  const host = /^# --host (\S+)\n/.exec(text)?.[1];
-  return convertFile({ name: `${name}.yaml`, text }, host === undefined ? {} : { host });
+  const [, option, value] = /^# --(host|namespace) (\S+)\n/.exec(text) ?? [];
+  return convertFile({ name: `${name}.yaml`, text }, option === undefined ? {} : { [option]: value });
 }
 
 export const expectedOf = (format: string, name: string): unknown =>
