@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The program `probelet`. */
+import '../local/require-node.mjs';
 import module from 'node:module';
 import { join } from 'node:path';
 

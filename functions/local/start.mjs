@@ -3,6 +3,7 @@
  * process, 25 of them Node's TypeScript compiler. `bundle.ts` makes the file when a source has changed; the npm package
  * has it in `program`. Plain JavaScript, because code that runs before must not need the compiler.
  */
+import './require-node.mjs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
