@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import * as z from 'zod';
+import { issueDetail } from '../../shared/lib/issue-detail.ts';
 import { authKinds } from './aws-access.ts';
 import { CliError } from './exit-codes.ts';
 import type { Io } from './io.ts';
@@ -37,11 +38,12 @@ export function readConfig(env: Io['env']): Config {
   const path = configPath(env);
   const text = configText(path);
   if (text === undefined) return { contexts: [] };
-  const read = configSchema.safeParse(parsedYaml(text, path) ?? { contexts: [] });
+  const value = parsedYaml(text, path) ?? { contexts: [] };
+  const read = configSchema.safeParse(value);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   throw new CliError(
-    `${path}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'wrong'}; correct or remove the file`,
+    `${path}: ${issue?.path.join('.') ?? ''}: ${issue ? issueDetail(issue, value) : 'wrong'}; correct or remove the file`,
   );
 }
 

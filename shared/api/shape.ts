@@ -2,6 +2,7 @@
 import type * as z from 'zod';
 import { at, type FieldProblem } from '../core/field-problem.ts';
 import { ownProperty } from '../core/own-property.ts';
+import { isAbsent, issueDetail } from '../lib/issue-detail.ts';
 import { fieldsAt, type NamesAt, type Path, unknownField } from './known-fields.ts';
 import { type Checked, errorsMax, invalidFields, ok } from './problem.ts';
 
@@ -93,43 +94,12 @@ function fieldProblems(issue: z.core.$ZodIssue, { root, unknown }: Context): rea
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => ({ pointer: at(pointer, key), detail: unknown(path, key) }));
-    case 'invalid_type':
-      return [
-        {
-          pointer,
-          detail: isAbsent(root, path) ? 'is required' : `must be ${expectedTypes[issue.expected] ?? issue.expected}`,
-        },
-      ];
     case 'invalid_union':
-      return [{ pointer, detail: isAbsent(root, path) ? 'is required' : 'must be a whole number or a string' }];
-    case 'invalid_value':
-      return [{ pointer, detail: isAbsent(root, path) ? 'is required' : `must be one of ${named(issue.values)}` }];
+      return [{ pointer, detail: isAbsent(issue, root) ? 'is required' : 'must be a whole number or a string' }];
     case 'too_big':
     case 'too_small':
       return [{ pointer, detail: 'must be a whole number that is not that large' }];
     default:
-      return [{ pointer, detail: issue.message }];
+      return [{ pointer, detail: issueDetail(issue, root) }];
   }
-}
-
-/** An empty text may stand for an absent field, but is not worth suggesting. */
-const named = (values: readonly z.core.util.Primitive[]): string => values.filter((value) => value !== '').join(', ');
-
-const expectedTypes: { readonly [expected: string]: string } = {
-  string: 'a string',
-  int: 'a whole number',
-  number: 'a whole number',
-  boolean: 'true or false',
-  object: 'an object',
-  record: 'an object',
-  array: 'a list',
-};
-
-function isAbsent(root: unknown, path: Path): boolean {
-  let value = root;
-  for (const token of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, token)) return true;
-    value = (value as { readonly [key: string | number]: unknown })[token];
-  }
-  return value === undefined;
 }

@@ -1,8 +1,11 @@
 /** Reads the configuration file. Each problem has its place in the file and its field. */
 import type * as z from 'zod';
+import { fieldsAt } from '../api/known-fields.ts';
+import { issueDetail } from '../lib/issue-detail.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { Path, Place } from '../manifest/manifest.ts';
 import { type FileProblem, readFile } from '../manifest/read.ts';
+import { isMembers } from '../manifest/values.ts';
 import { type Config, configSchema } from './config-schema.ts';
 
 export type ReadConfig =
@@ -18,12 +21,28 @@ export function parseConfig(text: string): ReadConfig {
   if (others.length > 0) return refusedFile('has several documents: put all into one');
   const parsed = configSchema.safeParse(document.value);
   if (parsed.success) return { kind: 'config', config: parsed.data, placeOf: document.placeOf };
+  const other = otherFormats.find(([field]) => isMembers(document.value) && document.value[field] !== undefined);
+  if (other) return refusedFile(`is ${other[1]}: name it in a configuration of probelet, as in "targets: [FILE]"`);
   const problems = parsed.error.issues.flatMap(narrowed).map((issue) => {
     const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
-    return { ...document.placeOf(placedPath(issue, path)), detail: `${configField(path)}: ${detailOf(issue)}` };
+    return {
+      ...document.placeOf(placedPath(issue, path)),
+      detail: `${configField(path)}: ${detailOf(issue, document.value)}`,
+    };
   });
   return { kind: 'invalid', problems };
 }
+
+/**
+ * Fields that no configuration has, and what a file with them is. The formats themselves would tell more exactly, but
+ * they are loaded only where files are converted.
+ */
+const otherFormats: readonly (readonly [field: string, what: string])[] = [
+  ['endpoints', 'a configuration of Gatus'],
+  ['services', 'a Compose file'],
+  ['kind', 'a manifest'],
+  ['spec', 'a manifest'],
+];
 
 const refusedFile = (detail: string): ReadConfig => ({ kind: 'invalid', problems: [{ line: 1, column: 1, detail }] });
 
@@ -39,20 +58,14 @@ function narrowed(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
 const placedPath = (issue: z.core.$ZodIssue, path: Path): Path =>
   issue.code === 'unrecognized_keys' ? [...path, ...issue.keys.slice(0, 1)] : path;
 
-function detailOf(issue: z.core.$ZodIssue): string {
-  if (issue.code !== 'unrecognized_keys') return issue.message;
+function detailOf(issue: z.core.$ZodIssue, root: unknown): string {
+  if (issue.code !== 'unrecognized_keys') return issueDetail(issue, root);
   const [key = ''] = issue.keys;
-  const meant = nearest(key, fieldNames);
-  return `there is no field ${key}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+  const path = issue.path.map((token) => (typeof token === 'symbol' ? '' : token));
+  const known = fieldsAt(configSchema, path);
+  const meant = nearest(key, known);
+  return `there is no field ${key}${meant === undefined ? `; there are ${known.join(', ')}` : ` (did you mean ${meant}?)`}`;
 }
-
-const fieldNames = [
-  ...['targets', 'files', 'namespace', 'host'],
-  ...['alerts', 'receivers', 'name', 'match', 'namespaces', 'labels', 'pattern', 'for', 'remind', 'sendResolved'],
-  ...['onUnknown', 'groupBy', 'silences', 'notify', 'until', 'reason', 'names', 'webhook', 'slack', 'teams', 'discord'],
-  ...['pagerduty', 'opsgenie', 'alertmanager', 'url', 'secret', 'routingKey', 'apiKey', 'env', 'file', 'email'],
-  ...['port', 'tls', 'caFile', 'user', 'password', 'from', 'to', 'exec', 'command'],
-];
 
 function configField(path: Path): string {
   if (path.length === 0) return 'the file';

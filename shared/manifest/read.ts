@@ -62,7 +62,7 @@ function linesOf(text: string): LineCounter {
 function documentsOf(documents: readonly Parsed[], lines: LineCounter): ReadFile {
   const problems = documents
     .flatMap((each) =>
-      each.document.errors.filter((error) => !isMergeTag(error, each.text)).map((error) => ({ each, error })),
+      causesOf(each.document.errors.filter((error) => !isMergeTag(error, each.text))).map((error) => ({ each, error })),
     )
     .slice(0, fileErrorsMax)
     .map(({ each, error: { message, pos } }) => ({ ...placeAt(lines, each.base + pos[0]), detail: message }));
@@ -80,6 +80,15 @@ function documentsOf(documents: readonly Parsed[], lines: LineCounter): ReadFile
   }
   return { kind: 'read', documents: sources };
 }
+
+/** Behind the first error of syntax a parser guesses: what it finds there mostly follows from that error. */
+function causesOf(errors: readonly YAMLError[]): readonly YAMLError[] {
+  const [first] = errors.filter(isSyntax).toSorted((a, b) => a.pos[0] - b.pos[0]);
+  if (first === undefined) return errors;
+  return errors.filter((error) => error === first || (!isSyntax(error) && error.pos[0] < first.pos[0]));
+}
+
+const isSyntax = ({ code }: YAMLError): boolean => code !== 'DUPLICATE_KEY' && code !== 'NON_STRING_KEY';
 
 /** A merge key with its tag, as some programs write it, is no text for the parser, but merges all the same. */
 const isMergeTag = ({ code, pos }: YAMLError, text: string): boolean =>

@@ -1,5 +1,6 @@
 /** The configuration file: each mistake is named with its place and field. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parseConfig } from '../../shared/config/read-config.ts';
 
@@ -46,15 +47,33 @@ describe('a mistake is named', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['for: soon', '4:5 alerts[0].for: must be a duration of at most 720h, such as 30s, 5m or 1h30m'],
     ['remind: 1s', '4:5 alerts[0].remind: must be at least 10s'],
-    ['fro: 1m', '4:5 alerts[0]: there is no field fro; did you mean for?'],
+    ['fro: 1m', '4:5 alerts[0]: there is no field fro (did you mean for?)'],
     ['match: { labels: "a in" }', '4:14 alerts[0].match.labels: is no label selector: expected "(", found the end'],
     [
       'silences: [{ match: {}, until: tomorrow, reason: x }]',
       '4:29 alerts[0].silences[0].until: must be an instant in UTC, such as 2030-01-31T18:00:00Z',
     ],
-    ['sendResolved: maybe', '4:5 alerts[0].sendResolved: Invalid input: expected boolean, received string'],
+    ['sendResolved: maybe', '4:5 alerts[0].sendResolved: must be true or false'],
   ];
   for (const [field, expected] of cases) test(field, () => assert.deepEqual(alertWith(field), [expected]));
+
+  test('a field that belongs elsewhere, with those that may stand there', () => {
+    assert.deepEqual(problemsOf('name: x\n'), [
+      '1:1 the file: there is no field name; there are targets, alerts, receivers',
+    ]);
+  });
+
+  const otherFormats: readonly (readonly [text: string, what: string])[] = [
+    ['endpoints: [{ name: a, url: "http://a/" }]\n', 'a configuration of Gatus'],
+    ['services: { web: { image: x } }\n', 'a Compose file'],
+    ['apiVersion: v1\nkind: Pod\nmetadata: { name: a }\n', 'a manifest'],
+    ['metadata: { name: a }\nspec: {}\n', 'a manifest'],
+  ];
+  for (const [text, what] of otherFormats)
+    test(`${what} in place of a configuration`, () =>
+      assert.deepEqual(problemsOf(text), [
+        `1:1 is ${what}: name it in a configuration of probelet, as in "targets: [FILE]"`,
+      ]));
 
   test('in a pattern', () => {
     const [problem = ''] = alertWith('match: { pattern: { detail: [] } }');
@@ -109,8 +128,8 @@ describe('files of targets', () => {
   });
   const cases: readonly (readonly [string, string])[] = [
     ['5', '2:5 targets[0]: must be a file or glob, or { files: [...], namespace: NAME, host: ADDRESS }'],
-    ['{ file: [a.yaml] }', '2:5 targets[0].files: Invalid input: expected array, received undefined'],
-    ['{ files: [a], hots: x }', '2:19 targets[0]: there is no field hots; did you mean host?'],
+    ['{ file: [a.yaml] }', '2:5 targets[0].files: is required'],
+    ['{ files: [a], hots: x }', '2:19 targets[0]: there is no field hots (did you mean host?)'],
     [
       '{ files: [a], namespace: A_B }',
       '2:19 targets[0].namespace: must be lower-case letters, digits and -, at most 63',
@@ -121,4 +140,32 @@ describe('files of targets', () => {
     ],
   ];
   for (const [entry, expected] of cases) test(entry, () => assert.equal(withTargets(entry)[0], expected));
+});
+
+describe('no value is answered in words of the parser', () => {
+  const parserWords = /Invalid|expected|received|Too (big|small)|Unrecognized|undefined/;
+  const wrong = [7, -1, 1.5, true, null, '', 'x', [], [7], {}, { a: 1 }, 'x'.repeat(5_000)];
+  type Schema = { readonly [key: string]: unknown };
+
+  /** Each place of the published schema, as a document in which only that place is given. */
+  const placesOf = (schema: Schema, wrap: (value: unknown) => unknown): readonly ((value: unknown) => unknown)[] => {
+    const forms = [schema, ...((schema.anyOf ?? schema.oneOf ?? []) as readonly Schema[])];
+    return forms.flatMap(({ properties = {}, items }) => [
+      ...Object.entries(properties as Readonly<Record<string, Schema>>).flatMap(([name, member]) => {
+        const within = (value: unknown) => wrap({ [name]: value });
+        return [within, ...placesOf(member, within)];
+      }),
+      ...(items === undefined ? [] : placesOf(items as Schema, (value) => wrap([value]))),
+    ]);
+  };
+  const schema = JSON.parse(readFileSync(new URL('../../docs/config.schema.json', import.meta.url), 'utf8'));
+  const places = placesOf(schema, (value) => value);
+
+  test(`in any of ${places.length} places`, () => {
+    assert.ok(places.length > 50);
+    const odd = places.flatMap((place) =>
+      wrong.flatMap((value) => problemsOf(JSON.stringify(place(value))).filter((line) => parserWords.test(line))),
+    );
+    assert.deepEqual([...new Set(odd)].slice(0, 20), []);
+  });
 });

@@ -178,3 +178,32 @@ describe('a file is refused as a whole', () => {
       assert.ok(performance.now() - begunMs < 5_000);
     });
 });
+
+describe('one slip is one error', () => {
+  const lines = (count: number, text: (index: number) => string) =>
+    Array.from({ length: count }, (_, i) => text(i)).join('');
+  const rows: readonly (readonly [what: string, text: string])[] = [
+    ['a brace that is never closed', `metadata: { name: web\n${lines(20, (i) => `k${i}: [a, b]\n`)}`],
+    ['a bracket on each line', lines(20, (i) => `k${i}: [a, b\n`)],
+    ['a quote that is never closed', `a: "b\n${lines(20, (i) => `k${i}: "c"\n`)}`],
+    ['a list whose members are not indented', lines(20, (i) => `- name: x${i}\n value: "a" b\n`)],
+    [
+      'a key too far left',
+      'metadata:\n  name: web\n labels:\n    app: web\nspec:\n  host: a\n   containers:\n    - x: 1\n',
+    ],
+  ];
+  for (const [what, text] of rows)
+    test(what, () => {
+      const read = readFile(text);
+      assert.equal(read.kind === 'unreadable' ? read.problems.length : 0, 1);
+    });
+
+  test('of each document, beside the keys that stand twice before it', () => {
+    const read = readFile('a: 1\na: 2\nb: [\n---\nc: {\n');
+    const problems = read.kind === 'unreadable' ? read.problems : [];
+    assert.deepEqual(
+      problems.map(({ line, detail }) => `${line} ${detail.split(' ').slice(0, 3).join(' ')}`),
+      ['2 Map keys must', '4 Flow sequence in', '6 Flow map in'],
+    );
+  });
+});
