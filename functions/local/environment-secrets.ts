@@ -31,6 +31,13 @@ export const missingVariable = ({ name }: SecretReference): string | undefined =
     ? `${noVariable}; npm start with ${name} in its environment would have it`
     : undefined;
 
+/** A line for each secret of the options that has no value, because its probes cannot run. */
+export const unsetSecretLines = (hosts: SecretHosts): readonly string[] =>
+  [...hosts.keys()]
+    .map((reference) => reference.replace(/^env:/, ''))
+    .filter((name) => process.env[name] === undefined)
+    .map((name) => `--secret ${name}: ${noVariable} in the environment, so probes with it cannot run`);
+
 function notMeant({ source, name }: SecretReference): string | undefined {
   if (source !== 'env') return 'npm start resolves env: alone';
   return name.startsWith(secretPrefix) ? undefined : `its name has to begin with ${secretPrefix}`;

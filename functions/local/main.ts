@@ -4,6 +4,7 @@
  */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import type { Canary } from '../../shared/run/ports.ts';
@@ -21,6 +22,7 @@ import {
   descriptorShares,
   workerNeeds,
 } from './descriptors.ts';
+import { unsetSecretLines } from './environment-secrets.ts';
 import { hangFile } from './hang-file.ts';
 import { jsonLog } from './json-log.ts';
 import { onlyLocalCallers } from './local-callers.ts';
@@ -52,6 +54,7 @@ switch (parsed.kind) {
     break;
   case 'alone': {
     const { options } = parsed;
+    warnOf(options);
     const shares = descriptorShares(descriptorLimit(), aloneNeeds);
     const watchdog = localWatchdog(log, { remember: { file: hangFile(options.dataDir) } });
     const runtime = runtimeOrExit(options, { shares, watchdog });
@@ -70,6 +73,7 @@ switch (parsed.kind) {
   }
   case 'worker': {
     const { options } = parsed;
+    warnOf(options);
     const services = await servicesOrExit(options.aws);
     const shares = descriptorShares(descriptorLimit(), workerNeeds);
     const watchdog = localWatchdog(log, { remember: rememberedInTable(options.aws) });
@@ -104,6 +108,11 @@ type Running = {
   readonly close?: () => void;
   readonly watchdog: Watchdog;
 };
+
+/** Of options that are valid and yet not what was meant. */
+function warnOf({ secretHosts = new Map() }: { readonly secretHosts?: SecretHosts }): void {
+  for (const line of unsetSecretLines(secretHosts)) process.stderr.write(`probelet: warning: ${line}\n`);
+}
 
 /** Runs until a signal, then stops in order. */
 function run(piece: Piece, running: Running): void {

@@ -10,7 +10,7 @@ import type { Answer } from './route.ts';
 import type { StoredTarget } from './stored-target.ts';
 import { targetSchema } from './target-schema.ts';
 import { targetView } from './target-view.ts';
-import { warnedOf, warningHeader } from './warnings.ts';
+import { fileOf, warnedOf, warningHeader } from './warnings.ts';
 
 const etagDescription = 'The resourceVersion of spec and metadata; the status has its own.';
 const warningDescription =
@@ -29,12 +29,14 @@ type Shown = {
   readonly isNew?: boolean;
   /** Whether to warn of probes that can never run and of likely mistakes; only on registration and change. */
   readonly isAdvised?: boolean;
+  /** The file of the configuration whose target a client has changed. */
+  readonly file?: string | undefined;
 };
 
 export async function answerTarget(
   deps: ApiDeps,
   stored: StoredTarget,
-  { status, ignored = [], isNew = false, isAdvised = false }: Shown,
+  { status, ignored = [], isNew = false, isAdvised = false, file }: Shown,
 ): Promise<Response> {
   const { namespace, name, resourceVersion } = stored.target;
   const freshness = await freshnessReader(deps)(targetAddress(namespace, name).bucket);
@@ -42,11 +44,16 @@ export async function answerTarget(
   const location = isNew && { location: `/v1/namespaces/${namespace}/targets/${name}` };
   const { spec } = stored.target;
   const warned = isAdvised ? warnedOf(spec, deps.advise?.(spec) ?? []) : { advice: [], findings: [] };
-  const headers = { etag: entityTag(resourceVersion), ...location, ...warningHeader({ ignored, ...warned }) };
+  const headers = { etag: entityTag(resourceVersion), ...location, ...warningHeader({ file, ignored, ...warned }) };
   return jsonResponse(status, view, headers);
 }
 
 /** The outcome of a change: the problem, or the target after it. */
 export async function answerChange(deps: ApiDeps, outcome: Changed | Problem, shown: Shown): Promise<Response> {
   return outcome.kind === 'problem' ? problemResponse(outcome) : answerTarget(deps, outcome.stored, shown);
+}
+
+/** The same for a change of what a client decides, which a configuration that has the target too will undo. */
+export async function answerWrite(deps: ApiDeps, outcome: Changed | Problem, shown: Shown): Promise<Response> {
+  return answerChange(deps, outcome, outcome.kind === 'problem' ? shown : { ...shown, file: fileOf(outcome.before) });
 }

@@ -42,6 +42,8 @@ export type Change = {
 export type Changed = {
   readonly kind: 'ok';
   readonly stored: StoredTarget;
+  /** What was there before; undefined: nothing. */
+  readonly before: StoredTarget | undefined;
   readonly created: boolean;
   /** Whether the state was another one before, or would have been with `dryRun`. */
   readonly changed: boolean;
@@ -74,16 +76,17 @@ export async function changeTarget(deps: ApiDeps, change: Change): Promise<Chang
     } finally {
       admission.end(outcome === 'applied' && !change.dryRun);
     }
-    if (outcome === 'applied') return doneBy(plan, doubted);
+    if (outcome === 'applied') return doneBy(plan, before, doubted);
     if (outcome === 'inDoubt' && plan.kind === 'write' && isNewVersion(plan, before)) doubted = plan;
     await sleep(deps.clock, jitterFirstMs * attempt * (0.5 + deps.random.next()));
   }
   throw new StoreUnavailable('others changed the target at every attempt');
 }
 
-const doneBy = (plan: Exclude<Plan, Problem>, doubted: WritePlan | undefined): Changed => ({
+const doneBy = (plan: Exclude<Plan, Problem>, before: StoredTarget | undefined, doubted?: WritePlan): Changed => ({
   kind: 'ok',
   stored: plan.stored,
+  before,
   created: plan.kind === 'write' && plan.created,
   changed: plan.kind === 'write' || doubted !== undefined,
 });

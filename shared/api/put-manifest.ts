@@ -7,7 +7,7 @@ import type { Preconditions } from './etag.ts';
 import { type Problem, problem } from './problem.ts';
 import { sentIdentity, withoutIdentity } from './sent-identity.ts';
 import { planPut } from './target-plans.ts';
-import { warnedOf, warningTexts } from './warnings.ts';
+import { fileOf, warnedOf, warningTexts } from './warnings.ts';
 
 /** API Gateway times out after 30 s, and the client would not learn what was stored. */
 export const putsMsMax = 20_000;
@@ -44,11 +44,11 @@ export type PutMark = { readonly status: 200 | 201; readonly change: ManifestCha
 export function putMark(
   deps: Pick<ApiDeps, 'advise'>,
   { body, manifest: { ignored } }: Pick<ManifestPut, 'body' | 'manifest'>,
-  { stored, created, changed }: Changed,
+  { stored, before, created, changed }: Changed,
 ): PutMark {
   const { spec } = stored.target;
   const warned = warnedOf(spec, deps.advise?.(spec) ?? []);
-  const warning = warningTexts({ ignored: withoutIdentity(body, ignored), ...warned }).join('; ');
+  const warning = warningTexts({ file: fileOf(before), ignored: withoutIdentity(body, ignored), ...warned }).join('; ');
   const done = created
     ? ({ status: 201, change: 'created' } as const)
     : ({ status: 200, change: changed ? 'configured' : 'unchanged' } as const);

@@ -2,7 +2,9 @@
 import { type Finding, lintSpec } from '../core/lint.ts';
 import type { TargetSpec } from '../core/spec.ts';
 import type { Advice } from '../prober/advice.ts';
+import { configFileAnnotation } from './annotations.ts';
 import { keptOutWarning } from './kept-out.ts';
+import type { StoredTarget } from './stored-target.ts';
 
 /**
  * Maximum number of named probes. Together with the removed fields, the header stays below the 16 KiB of header fields
@@ -17,6 +19,8 @@ const adviceCharsMax = 400;
 const endCharsMax = 200;
 
 export type Warned = {
+  /** The file of the configuration that had the target before this change; absent: none, or it is that file that changes it. */
+  readonly file?: string | undefined;
   readonly ignored: readonly string[];
   readonly advice: readonly Advice[];
   readonly findings: readonly Finding[];
@@ -28,10 +32,22 @@ export function warnedOf(spec: TargetSpec, advice: readonly Advice[]): Pick<Warn
   return { advice, findings: lintSpec(spec).filter((found) => !isAdvised(found)) };
 }
 
-export function warningTexts({ ignored, advice, findings }: Warned): readonly string[] {
+export function warningTexts({ file, ignored, advice, findings }: Warned): readonly string[] {
   const keptOut = keptOutWarning(ignored);
-  return [...(keptOut === undefined ? [] : [keptOut]), ...adviceWarnings(advice), ...findingWarnings(findings)];
+  return [
+    ...(file === undefined ? [] : [managedWarning(file)]),
+    ...(keptOut === undefined ? [] : [keptOut]),
+    ...adviceWarnings(advice),
+    ...findingWarnings(findings),
+  ];
 }
+
+/** The file in the annotation of a target that a configuration registered. */
+export const fileOf = (stored: StoredTarget | undefined): string | undefined =>
+  stored?.target.annotations[configFileAnnotation];
+
+const managedWarning = (file: string): string =>
+  cut(`${file} of the configuration has this target and will register it again as it is there: change it in the file`);
 
 /** RFC 7234, section 5.5: code 299, miscellaneous and persistent, one value for each warning. */
 export function warningHeader(warned: Warned): Readonly<Record<string, string>> {

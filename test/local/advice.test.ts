@@ -16,6 +16,7 @@ import { systemRandom } from '../../shared/lib/random.ts';
 import { probe } from '../../shared/prober/probe.ts';
 import { askApi, type Served, targetPath } from '../support/api-client.ts';
 import { recordingLog } from '../support/recording-log.ts';
+import { startProduct } from './product.ts';
 import { servicesInMemory } from './services.ts';
 
 const [clock, random, log] = [systemClock, systemRandom, recordingLog()];
@@ -167,4 +168,14 @@ describe('a control process, which does not probe', () => {
       for (const handler of [exec('/bin/true'), withSecret(missing)])
         assert.equal(await warningOf(control, handler), null);
     }));
+});
+
+test('a process says which secrets of its options have no value', async () => {
+  const names = ['PROBELET_SECRET_UNSET', 'PROBELET_SECRET_TOKEN', 'PROBELET_SECRET_GONE'];
+  const secrets = names.flatMap((each) => ['--secret', `${each}=127.0.0.1`]);
+  const warning = (each: string) =>
+    `probelet: warning: --secret ${each}: there is no such variable in the environment, .*\n`;
+  const ready = new RegExp(`^${warning('PROBELET_SECRET_UNSET')}${warning('PROBELET_SECRET_GONE')}probelet listens`);
+  const product = await startProduct(['--port', '0', '--data-dir', ':memory:', ...secrets], { ready });
+  await product.stop();
 });

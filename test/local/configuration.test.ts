@@ -186,3 +186,25 @@ test('SIGHUP registers every target again', async (t) => {
   product.child.kill('SIGHUP');
   await isThere();
 });
+
+test('a client that changes or deletes a target of a file is warned that the file has it', async (t) => {
+  const world = worldWith(t, { 'probelet.yaml': 'targets: [a.yaml]\n', 'a.yaml': target('one') });
+  await world.shows('default/one');
+  await register(world.runtime, 'by-hand', spec);
+  const managed = /^299 - "a\.yaml of the configuration has this target and will register it again/;
+  const warningOf = async (method: string, name: string, body?: object) =>
+    (await askApi(world.runtime, method, `${targetPath(name)}?dryRun=true`, body)).warning ?? '';
+  for (const [name, isManaged] of [
+    ['one', true],
+    ['by-hand', false],
+  ] as const) {
+    assert.equal(managed.test(await warningOf('PUT', name, { spec })), isManaged);
+    assert.equal(managed.test(await warningOf('PATCH', name, { metadata: { labels: { a: 'b' } } })), isManaged);
+    assert.equal(managed.test(await warningOf('DELETE', name)), isManaged);
+  }
+  type Applied = { readonly items: readonly { readonly warning?: string }[] };
+  const items = [{ apiVersion: 'probelet.dev/v1', kind: 'Target', metadata: { name: 'one' }, spec }];
+  const list = { apiVersion: 'v1', kind: 'List', items };
+  const { body } = await askApi<Applied>(world.runtime, 'PUT', '/v1/namespaces/default/targets?dryRun=true', list);
+  assert.match(body.items[0]?.warning ?? '', /^a\.yaml of the configuration has this target/);
+});

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { gracePeriodSecondsMax } from '../../core/limits.ts';
 import { targetAddress } from '../../store/keys.ts';
 import { annotatedLifecycle } from '../annotations.ts';
-import { answerChange, answerTarget, targetAnswer } from '../answer-target.ts';
+import { answerTarget, answerWrite, targetAnswer } from '../answer-target.ts';
 import { manifestMediaTypes, mergePatchMediaTypes, readBody } from '../body.ts';
 import { changeTarget } from '../change-target.ts';
 import { decodeManifest } from '../decode-manifest.ts';
@@ -56,7 +56,7 @@ const put: Handler = async (request, deps) => {
   const outcome = await putManifest(deps, put);
   const status = outcome.kind === 'ok' && outcome.created ? 201 : 200;
   const ignored = withoutIdentity(body.value, manifest.value.ignored);
-  return answerChange(deps, outcome, { status, ignored, isAdvised: true });
+  return answerWrite(deps, outcome, { status, ignored, isAdvised: true });
 };
 
 const patch: Handler = async (request, deps) => {
@@ -85,7 +85,7 @@ const patch: Handler = async (request, deps) => {
     : invalidFields([{ pointer: '', detail: 'must be an object' }]);
   const { ignored } = keptOutOfManifest(body.value);
   const kept = withoutIdentity(body.value, ignored);
-  return answerChange(deps, outcome, { status: 200, ignored: kept, isAdvised: true });
+  return answerWrite(deps, outcome, { status: 200, ignored: kept, isAdvised: true });
 };
 
 /**
@@ -114,7 +114,7 @@ const remove: Handler = async (request, deps) => {
   const context = contextOf(deps, { address, preconditions: preconditions.value, identity: {} });
   const plan = planDelete(context, grace.value);
   const outcome = await changeTarget(deps, { address, plan, reason: 'DeletionRequested', dryRun: dryRun.value });
-  return answerChange(deps, outcome, { status: 202 });
+  return answerWrite(deps, outcome, { status: 202 });
 };
 
 export const targetRoutes: readonly Route[] = [
