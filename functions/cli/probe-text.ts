@@ -20,7 +20,7 @@ function handlerText({ exec, httpGet, tcpSocket, grpc }: ProbeSpecView): string 
     return `http-get ${scheme.toLowerCase()}://${bracketed(host)}:${port}${path.startsWith('/') ? '' : '/'}${path}`;
   }
   if (tcpSocket) return `tcp-socket ${bracketed(tcpSocket.host ?? '')}:${tcpSocket.port}`;
-  if (grpc) return `grpc :${grpc.port}${grpc.service === '' ? '' : ` ${grpc.service}`}`;
+  if (grpc) return `grpc :${grpc.port} ${grpc.service ?? ''}`.trimEnd();
   return 'unknown';
 }
 

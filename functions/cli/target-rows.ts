@@ -1,5 +1,6 @@
 /** Targets and their probes as rows of tables. */
 import type { ContainerStatusView, ProbeStatusView, TargetView } from '../../shared/api/target-schema.ts';
+import { failureText } from '../../shared/core/failure-text.ts';
 import { ageText, sinceText } from './durations.ts';
 import { type PodColumns, podColumns } from './pod-columns.ts';
 import { portsText } from './probe-text.ts';
@@ -7,6 +8,8 @@ import type { Cell, Row } from './tables.ts';
 
 export type RowStyle = {
   readonly hasNamespace: boolean;
+  /** Of probes: whether the column with the target is left out. */
+  readonly isOfOne?: boolean;
   readonly isWide: boolean;
   /** Of targets, in the last column. */
   readonly hasLabels?: boolean;
@@ -111,10 +114,14 @@ function resultCells(probes: readonly ProbeStatusView[], nowMs: number): readonl
   const rank = { unknown: 0, failure: 1, success: 2 };
   const [worst] = probes.toSorted((a, b) => rank[a.result] - rank[b.result] || (a.since < b.since ? 1 : -1));
   if (!worst) return [none, none, none];
-  const failed = probes.find(({ output, result }) => result === 'failure' && output !== undefined);
-  const failure = failed ? `${failed.failureClass ?? 'failure'}: ${failed.output ?? ''}` : none;
+  const failed = probes.find(({ result }) => result === 'failure');
+  const failure = failed ? `${failed.failureClass ?? 'failure'}: ${outputOf(failed)}` : none;
   return [{ ...resultCell(worst) }, sinceText(worst.since, nowMs), failure];
 }
+
+/** What a probe has said, or why it cannot be made. */
+const outputOf = ({ message, output = '', result, failureClass }: ProbeStatusView): string =>
+  message ?? (result === 'failure' ? failureText(output, failureClass) : output);
 
 const resultShades = { success: 'good', failure: 'bad', unknown: 'doubt' } as const;
 
@@ -124,22 +131,23 @@ const resultCell = ({ probeType, result, reason }: ProbeStatusView) => ({
   shade: resultShades[result],
 });
 
-export const probeHead = ({ hasNamespace, isWide }: RowStyle): Row => [
+export const probeHead = ({ hasNamespace, isWide, isOfOne = false }: RowStyle): Row => [
   ...(hasNamespace ? ['NAMESPACE'] : []),
-  ...['TARGET', 'CONTAINER', 'TYPE', 'RESULT', 'REASON', 'SINCE', 'LAST'],
+  ...(isOfOne ? [] : ['TARGET']),
+  ...['CONTAINER', 'TYPE', 'RESULT', 'REASON', 'SINCE', 'LAST'],
   ...(isWide ? ['OUTPUT'] : []),
 ];
 
 /** One row for each probe of a target. */
-export const probeRows = (target: TargetView, { hasNamespace, isWide }: RowStyle, nowMs: number): readonly Row[] =>
+export const probeRows = (target: TargetView, style: RowStyle, nowMs: number): readonly Row[] =>
   target.status.probes.map((probe) => [
-    ...(hasNamespace ? [target.metadata.namespace] : []),
-    target.metadata.name,
+    ...(style.hasNamespace ? [target.metadata.namespace] : []),
+    ...(style.isOfOne ? [] : [target.metadata.name]),
     probe.container,
     probe.probeType,
     { text: probe.result, shade: resultShades[probe.result] },
     probe.reason ?? probe.failureClass ?? '',
     sinceText(probe.since, nowMs),
     sinceText(probe.lastProbeTime, nowMs),
-    ...(isWide ? [probe.message ?? probe.output ?? ''] : []),
+    ...(style.isWide ? [outputOf(probe)] : []),
   ]);

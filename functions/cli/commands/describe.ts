@@ -1,15 +1,16 @@
 /** `probelet describe`: all about a target, for people. */
 import type { Command } from 'commander';
-import type { ContainerStatusView, TargetView } from '../../../shared/api/target-schema.ts';
+import type { ContainerStatusView, ContainerView, TargetView } from '../../../shared/api/target-schema.ts';
 import { apiCommand, connectionOf, flagsOf, withSession } from '../connection.ts';
-import { sinceText } from '../durations.ts';
+import { ageText, sinceText } from '../durations.ts';
 import { eventHead, eventRow, type TargetEvent } from '../event-rows.ts';
 import type { Io } from '../io.ts';
+import { probesOf, probeText } from '../probe-text.ts';
 import type { CommandSetting } from '../program.ts';
 import { targetNames } from '../resources.ts';
 import { selectedTargets } from '../selection.ts';
 import { printable, type Row, tableText } from '../tables.ts';
-import { none, probeHead, probeRows, statusText } from '../target-rows.ts';
+import { none, pairsText, probeHead, probeRows, statusText } from '../target-rows.ts';
 import { eventsOf } from './events.ts';
 
 const eventsMax = 20;
@@ -40,15 +41,23 @@ export const describeCommand = ({ io }: CommandSetting): Command =>
 function describedTarget(target: TargetView, events: readonly TargetEvent[], io: Io): string {
   const nowMs = io.clock.nowMs();
   const { conditions, containerStatuses, initContainerStatuses } = target.status;
-  const style = { hasNamespace: false, isWide: true };
+  const style = { hasNamespace: false, isWide: true, isOfOne: true };
+  const { initContainers, containers } = target.spec;
   return [
     tableText(fieldsOf(target), io),
+    ...(initContainers.length === 0
+      ? []
+      : [containersText('Init Containers', initContainers, initContainerStatuses, nowMs)]),
+    containersText('Containers', containers, containerStatuses, nowMs),
     section('Conditions', [conditionHead, ...conditions.map((each) => conditionRow(each, nowMs))], io),
-    section('Containers', [containerHead, ...[...initContainerStatuses, ...containerStatuses].map(containerRow)], io),
     section('Probes', [probeHead(style), ...probeRows(target, style, nowMs)], io),
-    section('Events', [eventHead(false), ...events.map((each) => eventRow(each, false, nowMs))], io),
+    section('Events', [eventHead(false), ...events.map((each) => eventRow(each, false, nowMs))].map(withoutObject), io),
   ].join('');
 }
+
+/** All events are of the target. */
+const withoutObject = (row: Row): Row => row.toSpliced(objectColumn, 1);
+const objectColumn = 3;
 
 /** A head without rows is not printed. */
 function section(name: string, rows: readonly Row[], io: Io): string {
@@ -59,15 +68,11 @@ function section(name: string, rows: readonly Row[], io: Io): string {
 
 function fieldsOf(target: TargetView): readonly Row[] {
   const { metadata, spec, status } = target;
-  const pairs = (entries: { readonly [key: string]: string }) =>
-    Object.entries(entries)
-      .map(([key, value]) => `${key}=${value}`)
-      .join(', ') || none;
   return [
     ['Name:', metadata.name],
     ['Namespace:', metadata.namespace],
-    ['Labels:', pairs(metadata.labels)],
-    ['Annotations:', pairs(metadata.annotations)],
+    ['Labels:', pairsText(metadata.labels, ', ')],
+    ['Annotations:', pairsText(metadata.annotations, ', ')],
     ['Host:', spec.host],
     ['Lifecycle:', spec.lifecycle],
     ['Created:', metadata.creationTimestamp],
@@ -87,28 +92,74 @@ const conditionRow = (condition: TargetView['status']['conditions'][number], now
   condition.message ?? '',
 ];
 
-const containerHead: Row = ['NAME', 'READY', 'STARTED', 'RESTARTS', 'STATE', 'LAST STATE', 'ID'];
-
-const containerRow = ({
-  name,
-  ready,
-  started,
-  restartCount,
-  state,
-  lastState,
-  containerID,
-}: ContainerStatusView): Row => [
-  name,
-  `${ready}`,
-  started === undefined ? none : `${started}`,
-  `${restartCount}`,
-  stateText(state),
-  stateText(lastState),
-  containerID ?? none,
-];
-
-function stateText({ running, waiting, terminated }: ContainerStatusView['state']): string {
-  if (running) return 'running';
-  if (waiting) return `waiting (${waiting.reason ?? 'no reason'})`;
-  return terminated ? `terminated (${terminated.reason ?? 'no reason'}, ${terminated.exitCode})` : none;
+/** As `kubectl describe pod` shows containers: a block for each, in which each field has a line. */
+function containersText(
+  heading: string,
+  containers: readonly ContainerView[],
+  statuses: readonly ContainerStatusView[],
+  nowMs: number,
+): string {
+  const blocks = containers.map((container) => {
+    const status = statuses.find(({ name }) => name === container.name);
+    const fields = [...(status ? statusFields(status, nowMs) : []), ...specFields(container)];
+    return `  ${container.name}:\n${fields.map(([name, value]) => `${`    ${name}:`.padEnd(fieldWidth)}${printable(value)}\n`).join('')}`;
+  });
+  return `${heading}:\n${blocks.join('')}`;
 }
+
+type Field = readonly [name: string, value: string];
+
+/** With which the longest name stands a blank before its value. */
+const fieldWidth = '    Restart Request:  '.length;
+
+function statusFields(status: ContainerStatusView, nowMs: number): readonly Field[] {
+  const { containerID, state, lastState, ready, started, restartCount, restartRequest } = status;
+  return [
+    ['Container ID', containerID ?? none],
+    ...stateFields('State', state),
+    ...(Object.keys(lastState).length === 0 ? [] : stateFields('Last State', lastState)),
+    ['Ready', title(ready)],
+    ...(started === undefined ? [] : [['Started', title(started)] as const]),
+    ['Restart Count', `${restartCount}`],
+    ...(restartRequest ? [['Restart Request', requestText(restartRequest, nowMs)] as const] : []),
+  ];
+}
+
+const title = (flag: boolean): string => (flag ? 'True' : 'False');
+
+type RestartRequestView = NonNullable<ContainerStatusView['restartRequest']>;
+
+function requestText({ probeType, requestedAt, attempts, nextAttemptAt }: RestartRequestView, nowMs: number): string {
+  const times = attempts === 1 ? 'once' : `${attempts} times`;
+  const next = Math.max(0, Date.parse(nextAttemptAt) - nowMs);
+  return `requested ${times} since ${probeType} failed ${sinceText(requestedAt, nowMs)} ago, again in ${ageText(next)}`;
+}
+
+function stateFields(name: string, { running, waiting, terminated }: ContainerStatusView['state']): readonly Field[] {
+  if (running)
+    return [
+      [name, 'Running'],
+      ['  Started', running.startedAt],
+    ];
+  if (waiting) return [[name, 'Waiting'], ...given('  Reason', waiting.reason), ...given('  Message', waiting.message)];
+  if (!terminated) return [[name, none]];
+  const { reason, message, exitCode, startedAt, finishedAt } = terminated;
+  return [
+    [name, 'Terminated'],
+    ...given('  Reason', reason),
+    ...given('  Message', message),
+    ['  Exit Code', `${exitCode}`],
+    ...given('  Started', startedAt),
+    ...given('  Finished', finishedAt),
+  ];
+}
+
+const given = (name: string, value: string | undefined): readonly Field[] =>
+  value === undefined ? [] : [[name, value]];
+
+const specFields = (container: ContainerView): readonly Field[] => [
+  ...(container.ports ?? []).map(
+    ({ name, containerPort }): Field => ['Port', `${containerPort}${name === undefined ? '' : ` (${name})`}`],
+  ),
+  ...probesOf(container).map(([name, probe]): Field => [name, probeText(probe)]),
+];

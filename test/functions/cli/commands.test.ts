@@ -32,22 +32,77 @@ Host:          10.0.0.1
 Lifecycle:     static
 Created:       2026-01-01T12:00:00Z
 Status:        Unknown
+Containers:
+  main:
+    Container ID:     probelet://UID/main/0
+    State:            Running
+      Started:        2026-01-01T12:00:00Z
+    Ready:            False
+    Started:          True
+    Restart Count:    0
+    Readiness:        tcp-socket :80 delay=0s timeout=1s period=10s #success=1 #failure=3
 Conditions:
   TYPE              STATUS    SINCE   REASON         MESSAGE
   Initialized       True      30s
   ContainersReady   Unknown   30s     NotYetProbed   probes with unknown result: [main#readiness]
   Ready             Unknown   30s     NotYetProbed   probes with unknown result: [main#readiness]
-Containers:
-  NAME   READY   STARTED   RESTARTS   STATE     LAST STATE   ID
-  main   false   true      0          running   <none>       probelet://UID/main/0
 Probes:
-  TARGET   CONTAINER   TYPE        RESULT    REASON         SINCE   LAST     OUTPUT
-  web      main        readiness   unknown   NotYetProbed   30s     <none>
+  CONTAINER   TYPE        RESULT    REASON         SINCE   LAST     OUTPUT
+  main        readiness   unknown   NotYetProbed   30s     <none>
 Events: <none>
 `,
   );
   const absent = await run(['describe', 'target/nope']);
   assert.deepEqual([absent.code, absent.err], [4, ['error: there is no target nope in namespace default']]);
+});
+
+test('describe shows what each probe asks, as kubectl does', async () => {
+  const times = { initialDelaySeconds: 3, timeoutSeconds: 2, periodSeconds: 7, failureThreshold: 4 };
+  const shown = 'delay=3s timeout=2s period=7s #success=1 #failure=4';
+  // k8s.io/kubectl v0.36.3, pkg/describe: DescribeProbe.
+  const handlers = [
+    [{ exec: { command: ['cat', '/tmp/healthy'] } }, 'exec [cat /tmp/healthy]'],
+    [{ httpGet: { port: 8080, path: '/health' } }, 'http-get http://:8080/health'],
+    [{ httpGet: { port: 'web', scheme: 'HTTPS', host: 'a.test' } }, 'http-get https://a.test:web/'],
+    [{ httpGet: { port: 80, host: '::1', path: '/a?b=c' } }, 'http-get http://[::1]:80/a?b=c'],
+    [{ tcpSocket: { port: 5432 } }, 'tcp-socket :5432'],
+    [{ grpc: { port: 9090 } }, 'grpc :9090'],
+    [{ grpc: { port: 9090, service: 'shop.Cart' } }, 'grpc :9090 shop.Cart'],
+  ] as const;
+  const containers = handlers.map(([handler], index) => ({
+    name: `c${index}`,
+    livenessProbe: { ...handler, ...times },
+  }));
+  await world.expect(201, 'PUT', `${targets}/kinds`, { spec: { host: '10.0.0.1', containers } });
+  const { out } = await run(['describe', 'target', 'kinds']);
+  assert.deepEqual(
+    Array.from(out.matchAll(/^ {4}Liveness: +(.*)$/gm), ([, text]) => text),
+    handlers.map(([, text]) => `${text} ${shown}`),
+  );
+  const { out: wide } = await run(['get', 'target', 'kinds', '-o', 'wide']);
+  assert.match(wide, / 8080\/http,web\/https,80\/http,5432\/tcp,9090\/grpc /);
+});
+
+test('describe shows how containers ended, and sidecars apart', async () => {
+  const spec = {
+    host: '10.0.0.1',
+    lifecycle: 'reported',
+    initContainers: [{ name: 'proxy', restartPolicy: 'Always' }],
+  };
+  await world.expect(201, 'PUT', `${targets}/ended`, { spec: { ...spec, containers: [{ name: 'app' }] } });
+  const terminated = { exitCode: 137, reason: 'OOMKilled', finishedAt: '2026-01-01T12:00:00Z' };
+  const lastState = { terminated };
+  const app = { name: 'app', state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState, restartCount: 4 };
+  const proxy = { name: 'proxy', containerID: 'c://1', state: { running: { startedAt: '2026-01-01T12:00:00Z' } } };
+  const statuses = { initContainerStatuses: [{ ...proxy, restartCount: 0 }], containerStatuses: [app] };
+  await world.expect(200, 'PUT', `${targets}/ended/status`, { status: statuses });
+  const { out } = await run(['describe', 'target/ended']);
+  assert.match(out, /\nStatus: +CrashLoopBackOff\nInit Containers:\n {2}proxy:\n(?: {4}.*\n)+Containers:\n {2}app:\n/);
+  assert.match(
+    out,
+    / {4}State: +Waiting\n {6}Reason: +CrashLoopBackOff\n {4}Last State: +Terminated\n {6}Reason: +OOMKilled\n {6}Exit Code: +137\n {6}Finished: +2026/,
+  );
+  assert.match(out, / {4}Restart Count: +4\n/);
 });
 
 test('delete begins the termination of named and of selected targets', async () => {

@@ -1,7 +1,7 @@
 /** READY, STATUS and RESTARTS of targets: kubectl's own cases, and where a target is no Pod. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { targetHead, targetRow } from '../../../functions/cli/target-rows.ts';
+import { probeRows, targetHead, targetRow } from '../../../functions/cli/target-rows.ts';
 import type { TargetView } from '../../../shared/api/target-schema.ts';
 import { type CaseContainer, type PodCase, podCases } from './kubectl-pods.ts';
 
@@ -57,6 +57,16 @@ function cellsOf(target: TargetView, isWide = false): { readonly [head: string]:
   const row = targetRow(target, style, nowMs);
   return Object.fromEntries(targetHead(style).map((head, column) => [text(head), text(row[column])]));
 }
+
+test('a command that failed and printed nothing is told all the same', () => {
+  const target = targetOf({ test: '', about: '', containers: 1, phase: 'Running', cells: ['', '', ''] });
+  const probe = { container: 'container0', probeType: 'liveness', result: 'failure', since: ago(5) } as const;
+  const failed = { ...probe, failureClass: 'EXEC_EXIT', output: '', onHold: false, version: 1 };
+  const seen = { ...target, status: { ...target.status, probes: [failed] } };
+  const said = 'the command printed nothing, and its exit code was not 0';
+  assert.equal(cellsOf(seen, true)['LAST-FAILURE'], `EXEC_EXIT: ${said}`);
+  assert.equal(probeRows(seen, { hasNamespace: false, isWide: true }, nowMs)[0]?.at(-1), said);
+});
 
 describe("kubectl's cases of printed Pods", () => {
   for (const pod of podCases)
