@@ -3,22 +3,36 @@ import { type EndedIncident, type Incident, isClosing, type Notification } from 
 
 /** Returns one line that says what has happened. */
 export function titleText(notification: Notification): string {
-  const { kind, incidents, alert } = notification;
+  const { kind, incidents, alert, remaining, atMs } = notification;
   switch (kind) {
     case 'overflow':
       return 'Too many open incidents: further ones are not reported until some have ended';
     case 'overflowEnded':
       return 'Resolved: all open incidents are reported again';
     case 'firing':
-      return `${problemText(incidents)} (${alert})`;
+      return `${problemText(incidents)}${causeText(incidents)} (${alert})`;
     case 'reminder':
-      return `Still: ${problemText(incidents)} (${alert})`;
+      return `Still, after ${longestText(incidents, atMs)}: ${problemText(incidents)}${causeText(incidents)} (${alert})`;
     case 'resolved': {
-      const rest = isClosing(notification) ? '' : `, ${notification.remaining} left`;
-      return `Resolved: ${problemText(incidents)}${rest} (${alert})`;
+      const rest = isClosing(notification) ? '' : `; ${remaining} still open`;
+      return `Resolved after ${longestText(incidents, atMs)}: ${problemText(incidents)}${rest} (${alert})`;
     }
   }
 }
+
+/** How things stand after a notification: part of its batch may have ended. */
+export type Outlook = 'open' | 'partly' | 'closed';
+
+export function outlookOf(notification: Notification): Outlook {
+  if (isClosing(notification)) return 'closed';
+  return notification.kind === 'resolved' ? 'partly' : 'open';
+}
+
+/** Returns the title behind a sign that is seen at a glance. */
+export const signedTitle = (notification: Notification): string =>
+  `${signs[outlookOf(notification)]} ${titleText(notification)}`;
+
+const signs: { readonly [outlook in Outlook]: string } = { open: '🔴', partly: '🟡', closed: '✅' };
 
 /** Names what the incident is about. */
 export const subjectText = ({ cause, namespace, name }: Incident): string =>
@@ -38,13 +52,55 @@ function problemText(incidents: Notification['incidents']): string {
   }
 }
 
+/** Characters of the cause in a title. The lines have all of it. */
+const causeCharactersMax = 120;
+
+/** Of one incident alone. Its message has the cause first. */
+function causeText(incidents: Notification['incidents']): string {
+  const [cause = ''] = incidents.length === 1 ? (incidents[0]?.message.split('; ') ?? []) : [];
+  return cause === '' ? '' : `: ${cutText(cause, causeCharactersMax)}`;
+}
+
+/** How long the first of them lasts, or has lasted. */
+function longestText(incidents: Notification['incidents'], atMs: number): string {
+  const lasted = incidents.map((each) => ('resolvedMs' in each ? each.resolvedMs : atMs) - each.sinceMs);
+  return lastedText(Math.max(0, ...lasted));
+}
+
+const units = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['m', 60],
+  ['s', 1],
+] as const;
+
+/** The two largest units that a duration has: `45s`, `1m30s`, `3d4h`. */
+export function lastedText(ms: number): string {
+  let seconds = Math.round(ms / 1_000);
+  const largest = units.findIndex(([, unit]) => seconds >= unit);
+  const parts = units.slice(largest, largest + 2).map(([name, unit]) => {
+    const count = Math.floor(seconds / unit);
+    seconds -= count * unit;
+    return count === 0 ? '' : `${count}${name}`;
+  });
+  return largest < 0 ? '0s' : parts.join('');
+}
+
+/** Returns the problem of one incident, and its cause. */
+export const incidentTitle = (incident: Incident | EndedIncident): string =>
+  `${problemText([incident])}${causeText([incident])}`;
+
 /** Returns one line for each incident. */
 export const incidentLines = ({ incidents }: Notification): readonly string[] => incidents.map(incidentLine);
 
 function incidentLine(incident: Incident | EndedIncident): string {
   const { cause, message, sinceMs } = incident;
-  const until = 'resolvedMs' in incident ? ` until ${isoInstant(incident.resolvedMs)}` : '';
-  return `${subjectText(incident)}: ${message || cause} (since ${isoInstant(sinceMs)}${until})`;
+  const since = isoInstant(sinceMs);
+  const when =
+    'resolvedMs' in incident
+      ? `lasted ${lastedText(incident.resolvedMs - sinceMs)}, from ${since} to ${isoInstant(incident.resolvedMs)}`
+      : `since ${since}`;
+  return `${subjectText(incident)}: ${message || cause} (${when})`;
 }
 
 /** Formats an instant as RFC 3339. */

@@ -5,8 +5,10 @@
 import { envelopeJson, envelopeOf } from '../bus/envelope.ts';
 import { schemaVersion } from '../bus/events.ts';
 import { toBusEvent } from '../bus/outbox.ts';
+import { failureText } from '../core/failure-text.ts';
 import type { ProbeRecord, TargetState } from '../core/records.ts';
 import { requestEvent } from '../core/restart-requests.ts';
+import { probeName } from '../core/spec.ts';
 import { shownStatus } from '../core/status-changed.ts';
 import type { Json } from '../lib/json.ts';
 
@@ -73,14 +75,20 @@ export function seenTarget(state: TargetState, nowMs: number): AlertInput {
 /** A Pod that has completed is not ready, which is no problem. */
 const podCompleted = 'PodCompleted';
 
+/** The cause comes first: what probes have said, then the condition that follows from it. */
 function messageOf(condition: string, probes: readonly ProbeRecord[]): string {
   const failing = probes.filter(({ result }) => result === 'failure');
-  const texts = failing.map(({ container, probeType, output }) => `${container} ${probeType}: ${output}`);
-  return [condition, ...texts]
+  return joined([...failing.map(probeMessage), condition]);
+}
+
+const probeMessage = ({ container, probeType, output, failureClass }: ProbeRecord): string =>
+  `${container} ${probeType}: ${failureText(output, failureClass)}`;
+
+const joined = (texts: readonly string[]): string =>
+  texts
     .filter((text) => text !== '')
     .join('; ')
     .slice(0, messageCharactersMax);
-}
 
 /** The old status is the new one: nothing changes now. */
 function statusEvent({ target, status }: TargetState, timeMs: number): Json {
@@ -91,7 +99,7 @@ function statusEvent({ target, status }: TargetState, timeMs: number): Json {
   return eventJson(target, { id, timeMs, detailType: 'Target Status Changed', detail });
 }
 
-function restartOf({ target, status }: TargetState, timeMs: number): SeenTarget['restart'] {
+function restartOf({ target, status, probes }: TargetState, timeMs: number): SeenTarget['restart'] {
   const open = Object.entries(status.restartRequests).filter(([, request]) => request.published > 0);
   const [first] = open;
   if (!first) return undefined;
@@ -99,10 +107,12 @@ function restartOf({ target, status }: TargetState, timeMs: number): SeenTarget[
   const event = requestEvent(target, container, { request, attempt: request.published, nowMs: timeMs });
   return {
     sinceMs: Math.min(...open.map(([, each]) => each.requestedAtMs)),
-    message: open
-      .map(([, each]) => each.message)
-      .join('; ')
-      .slice(0, messageCharactersMax),
+    message: joined(
+      open.flatMap(([name, { probeType, message }]) => {
+        const probe = probes[probeName(name, probeType)];
+        return [probe?.result === 'failure' ? probeMessage(probe) : '', message];
+      }),
+    ),
     event: eventJson(target, event),
   };
 }

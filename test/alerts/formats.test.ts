@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { Notification } from '../../shared/alerts/alert-state.ts';
+import { mailOf } from '../../shared/alerts/formats/email.ts';
 import { alertRequest } from '../../shared/alerts/formats/formats.ts';
 import type { HttpReceiver } from '../../shared/alerts/formats/receiver.ts';
 import { isWebhookSecret } from '../../shared/alerts/formats/webhook.ts';
+import { lastedText, titleText } from '../../shared/alerts/notification-text.ts';
 import { retryAfterMs } from '../../shared/lib/retry-after.ts';
 import { sampleNotification, startMs } from './alert-world.ts';
 import { bodyFaults, formats } from './published-schemas.ts';
@@ -57,6 +59,85 @@ describe('a request has the documented shape', () => {
         assert.ok(JSON.parse(JSON.stringify(request.body)).isWellFormed());
         assert.equal(request.headers['content-type'], 'application/json');
       });
+});
+
+/** Every text in a value, in its order. */
+const textsIn = (value: unknown): readonly string[] => {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+};
+
+const refused = 'app readiness: dial tcp 10.0.0.1:5432: connect: connection refused';
+const unready = 'containers with unready status: [app]';
+const [caused] = sampleNotification({}, { message: `${refused}; ${unready}` }).incidents;
+const causedEnded = caused ? [{ ...caused, resolvedMs: startMs + 90_000 }] : [];
+
+/** The texts of a notification for people, by format. */
+function textsOf(notification: Notification): readonly (readonly [kind: string, texts: readonly string[]])[] {
+  const mail = mailOf(notification, { from: 'a@b.test', to: ['c@d.test'] });
+  return [
+    ...receivers.map((receiver) => {
+      const { body } = alertRequest(notification, receiver, startMs);
+      return [receiver.kind, textsIn(JSON.parse(body))] as const;
+    }),
+    ['email', [mail.subject, mail.text]],
+  ];
+}
+
+describe('what people read', () => {
+  const [firing, resolved, partly] = [
+    sampleNotification({}, { message: `${refused}; ${unready}` }),
+    sampleNotification({ kind: 'resolved', remaining: 0, incidents: causedEnded }),
+    sampleNotification({ kind: 'resolved', remaining: 2, incidents: causedEnded }),
+  ];
+
+  for (const [kind, texts] of textsOf(firing))
+    test(`${kind} says the cause before what follows from it, and in the first text`, () => {
+      const about = texts.filter((text) => text.includes(refused) || text.includes(unready));
+      assert.notEqual(about.length, 0);
+      for (const text of about) {
+        const [cause, effect] = [text.indexOf(refused), text.indexOf(unready)];
+        assert.ok(cause >= 0 && (effect < 0 || cause < effect), text);
+      }
+    });
+
+  // PagerDuty's and Opsgenie's own closing of an alert has no text, or a note.
+  for (const [kind, texts] of textsOf(resolved))
+    if (kind !== 'pagerduty' && kind !== 'alertmanager')
+      test(`${kind} says how long what has ended lasted`, () => {
+        assert.ok(
+          texts.some((text) => /Resolved after 1m30s: default\/checkout not ready/.test(text)),
+          texts.join('\n'),
+        );
+      });
+
+  for (const [kind, texts] of textsOf(partly))
+    test(`${kind} shows no end as a failure`, () => {
+      for (const text of texts) assert.doesNotMatch(text, /🔴 Resolved|\[alert\] Resolved|\d left/);
+    });
+
+  test('the signs of a partial end are its own', () => {
+    const ofKind = (kind: string) =>
+      textsOf(partly)
+        .find(([name]) => name === kind)?.[1]
+        .join('\n') ?? '';
+    assert.match(ofKind('slack'), /^🟡 Resolved after 1m30s: default\/checkout not ready; 2 still open \(down\)/);
+    assert.match(ofKind('email'), /^\[partly ok\] Resolved after 1m30s/);
+    assert.match(ofKind('teams'), /\bWarning\b/);
+  });
+
+  test('a reminder says for how long it has lasted', () => {
+    const reminder = sampleNotification({ kind: 'reminder', atMs: startMs + 4 * 3_600_000 });
+    assert.match(
+      titleText(reminder),
+      /^Still, after 4h: default\/checkout not ready: app readiness: HTTP probe failed/,
+    );
+  });
+
+  test('a duration has its two largest units', () => {
+    const texts = [0, 400, 45_000, 90_000, 3_600_000, 7_500_000, 273_600_000, 86_400_000 * 40].map(lastedText);
+    assert.deepEqual(texts, ['0s', '0s', '45s', '1m30s', '1h', '2h5m', '3d4h', '40d']);
+  });
 });
 
 test('a body that a service would not accept is found', () => {

@@ -1,6 +1,6 @@
 /** The alerts of a notification for Alertmanager's API v2 (`POST /api/v2/alerts`), one for each incident. */
 import type { EndedIncident, Incident, Notification } from '../alert-state.ts';
-import { isoInstant, subjectText, titleText } from '../notification-text.ts';
+import { incidentTitle, isoInstant, titleText } from '../notification-text.ts';
 import { type AlertRequest, jsonRequest } from './receiver.ts';
 
 /**
@@ -28,7 +28,7 @@ function alertOf(incident: Incident | EndedIncident, { atMs }: Notification): ob
       target: name,
       incident: id,
     }),
-    annotations: withoutEmpty({ summary: `${subjectText(incident)}: ${cause}`, description: message }),
+    annotations: withoutEmpty({ summary: incidentTitle(incident), description: message }),
     startsAt: isoInstant(sinceMs),
     endsAt: isoInstant(ended),
   };

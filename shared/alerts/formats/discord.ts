@@ -1,14 +1,14 @@
 /** A message of Discord's webhooks with one embed. */
-import { isClosing, type Notification } from '../alert-state.ts';
-import { cutText, incidentLines, isoInstant, titleText } from '../notification-text.ts';
+import type { Notification } from '../alert-state.ts';
+import { cutText, incidentLines, isoInstant, type Outlook, outlookOf, titleText } from '../notification-text.ts';
 import { type AlertRequest, jsonRequest } from './receiver.ts';
 
 /** Discord's limits of an embed. Together they stay below 6,000. */
 export const discordTitleMax = 256;
 export const discordDescriptionMax = 4_096;
 
-const red = 0xd03030;
-const green = 0x30a030;
+/** Red, amber and green. */
+const colors: { readonly [outlook in Outlook]: number } = { open: 0xd03030, partly: 0xd0a030, closed: 0x30a030 };
 
 /** Mentions in a message notify no one. */
 export function discordRequest(notification: Notification, { url }: { readonly url: string }): AlertRequest {
@@ -16,7 +16,7 @@ export function discordRequest(notification: Notification, { url }: { readonly u
   const embed = {
     title: cutText(titleText(notification), discordTitleMax),
     ...(description !== '' && { description }),
-    color: isClosing(notification) ? green : red,
+    color: colors[outlookOf(notification)],
     timestamp: isoInstant(notification.atMs),
   };
   return jsonRequest(url, { embeds: [embed], allowed_mentions: { parse: [] } });

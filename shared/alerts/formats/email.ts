@@ -1,10 +1,12 @@
 /** A mail of plain text. Its Message-ID is stable, and mails of one batch are one thread. */
-import { isClosing, type Notification } from '../alert-state.ts';
-import { cutText, incidentLines, isoInstant, titleText } from '../notification-text.ts';
+import type { Notification } from '../alert-state.ts';
+import { cutText, incidentLines, isoInstant, type Outlook, outlookOf, titleText } from '../notification-text.ts';
 import type { MailReceiver } from './receiver.ts';
 
 const subjectCharactersMax = 200;
 const textCharactersMax = 50_000;
+
+const marks: { readonly [outlook in Outlook]: string } = { open: '[alert]', partly: '[partly ok]', closed: '[ok]' };
 
 export type Mail = {
   readonly from: string;
@@ -24,7 +26,7 @@ export function mailOf(notification: Notification, { from, to }: Pick<MailReceiv
   return {
     from,
     to,
-    subject: cutText(`${isClosing(notification) ? '[ok]' : '[alert]'} ${title}`, subjectCharactersMax),
+    subject: cutText(`${marks[outlookOf(notification)]} ${title}`, subjectCharactersMax),
     text: `${cutText(`${title}\n\n${about}`, textCharactersMax)}\n`,
     messageId: `<${id}${domain}>`,
     references: `<${batch}${domain}>`,

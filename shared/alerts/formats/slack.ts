@@ -1,6 +1,6 @@
 /** A message of Slack's incoming webhooks, in Block Kit. Its limits are those of the reference of blocks. */
-import { isClosing, type Notification } from '../alert-state.ts';
-import { cutText, incidentLines, titleText } from '../notification-text.ts';
+import type { Notification } from '../alert-state.ts';
+import { cutText, incidentLines, signedTitle } from '../notification-text.ts';
 import { type AlertRequest, jsonRequest } from './receiver.ts';
 
 /** Characters of a header. */
@@ -10,14 +10,13 @@ export const slackTextMax = 3_000;
 
 /** The blocks are plain text, so nothing in a message is read as a mention or a link. */
 export function slackRequest(notification: Notification, { url }: { readonly url: string }): AlertRequest {
-  const title = titleText(notification);
-  const sign = isClosing(notification) ? '✅' : '🔴';
+  const title = signedTitle(notification);
   const lines = incidentLines(notification);
   const plain = (text: string, max: number) => ({ type: 'plain_text', text: cutText(text, max), emoji: false });
   return jsonRequest(url, {
-    text: cutText(escaped(`${sign} ${title}`), slackTextMax),
+    text: cutText(escaped(title), slackTextMax),
     blocks: [
-      { type: 'header', text: plain(`${sign} ${title}`, slackHeaderMax) },
+      { type: 'header', text: plain(title, slackHeaderMax) },
       ...(lines.length > 0 ? [{ type: 'section', text: plain(lines.join('\n'), slackTextMax) }] : []),
     ],
   });

@@ -1,14 +1,16 @@
 /** An Adaptive Card in the message that a Teams workflow ("when a webhook request is received") takes. */
-import { isClosing, type Notification } from '../alert-state.ts';
-import { cutText, incidentLines, titleText } from '../notification-text.ts';
+import type { Notification } from '../alert-state.ts';
+import { cutText, incidentLines, type Outlook, outlookOf, titleText } from '../notification-text.ts';
 import { type AlertRequest, jsonRequest } from './receiver.ts';
 
 /** Teams refuses messages above 28 KB. A character has at most three bytes in UTF-8, and escaped at most six. */
 const linesCharactersMax = 4_000;
 const titleCharactersMax = 300;
 
+const colors: { readonly [outlook in Outlook]: string } = { open: 'Attention', partly: 'Warning', closed: 'Good' };
+
 export function teamsRequest(notification: Notification, { url }: { readonly url: string }): AlertRequest {
-  const color = isClosing(notification) ? 'Good' : 'Attention';
+  const color = colors[outlookOf(notification)];
   const title = cutText(titleText(notification), titleCharactersMax);
   // Two line breaks make a new line in the card's Markdown.
   const lines = cutText(incidentLines(notification).join('\n\n'), linesCharactersMax);

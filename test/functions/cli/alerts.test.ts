@@ -41,7 +41,10 @@ describe('alerts test', () => {
       err: [],
     });
     const texts = arrived.filter(({ path }) => path === '/chat').map(({ body }) => JSON.parse(body).text);
-    assert.deepEqual(texts, ['🔴 test/test not ready (test)', '✅ Resolved: test/test not ready (test)']);
+    assert.deepEqual(texts, [
+      '🔴 test/test not ready: This is a test of probelet: nothing is wrong. (test)',
+      '✅ Resolved after 1m: test/test not ready (test)',
+    ]);
   });
 
   test('ends with 1 if a receiver refuses or does not listen, and shows no secret', async () => {
