@@ -18,5 +18,9 @@ export const eventRow = ({ namespace, target, event }: TargetEvent, hasNamespace
   { text: event.type, shade: event.type === 'Warning' ? 'bad' : 'good' },
   event.reason,
   `target/${target}`,
-  event.message,
+  messageOf(event),
 ];
+
+/** kubelet's text ends with what a command has printed, which may be nothing. */
+const messageOf = ({ message }: EventView): string =>
+  message.endsWith('probe failed: ') ? `${message}(no output)` : message;

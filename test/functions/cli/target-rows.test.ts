@@ -1,6 +1,7 @@
 /** READY, STATUS and RESTARTS of targets: kubectl's own cases, and where a target is no Pod. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { eventRow } from '../../../functions/cli/event-rows.ts';
 import { probeRows, targetHead, targetRow } from '../../../functions/cli/target-rows.ts';
 import type { TargetView } from '../../../shared/api/target-schema.ts';
 import { type CaseContainer, type PodCase, podCases } from './kubectl-pods.ts';
@@ -66,6 +67,22 @@ test('a command that failed and printed nothing is told all the same', () => {
   const said = 'the command printed nothing, and its exit code was not 0';
   assert.equal(cellsOf(seen, true)['LAST-FAILURE'], `EXEC_EXIT: ${said}`);
   assert.equal(probeRows(seen, { hasNamespace: false, isWide: true }, nowMs)[0]?.at(-1), said);
+});
+
+test('an event of a command that printed nothing says so', () => {
+  const about = {
+    id: '1',
+    time: ago(5),
+    kind: 'recorded',
+    type: 'Warning',
+    reason: 'Unhealthy',
+    count: 1,
+    attempts: [],
+  } as const;
+  const shown = (message: string) =>
+    eventRow({ namespace: 'default', target: 'a', event: { ...about, attempts: [], message } }, false, nowMs).at(-1);
+  assert.equal(shown('Liveness probe failed: '), 'Liveness probe failed: (no output)');
+  assert.equal(shown('Liveness probe failed: no'), 'Liveness probe failed: no');
 });
 
 describe("kubectl's cases of printed Pods", () => {
