@@ -2,8 +2,8 @@
 import { statusNamed } from '../core/container-statuses.ts';
 import { probeLabel, seenAtMsOf } from '../core/freshness.ts';
 import { ownProperty } from '../core/own-property.ts';
-import type { ProbeRecord, ReportRecord } from '../core/records.ts';
-import { hasEnded, shownOf, type UnknownReason } from '../core/shown.ts';
+import type { ProbeRecord, ReportRecord, TargetRecord } from '../core/records.ts';
+import { hasEnded, isStopped, noSpecDigest, shownOf, type UnknownReason } from '../core/shown.ts';
 import { probeName, type SpecProbe, specProbes } from '../core/spec.ts';
 import { firstInstant, phaseOf } from '../core/ticker.ts';
 import type { ContainerStatus } from '../core/types.ts';
@@ -70,7 +70,7 @@ const unknownView = (reason: UnknownReason | 'Ended', sinceMs: number): ResultVi
 function resultView(stored: StoredTarget, probe: SpecProbe, options: ViewOptions): ResultView {
   const { target } = stored;
   const record = stored.probes[probe.name];
-  if (record && hasEnded(target, record)) return unknownView('Ended', endedMs(stored, probe, record));
+  if (record && hasEnded(target, record)) return unknownView('Ended', endedMs(target, record));
   const late = lateOf(stored, probe, options);
   if (record && late) return unknownView(late.reason, late.sinceMs);
   const container = containerOf(stored, probe);
@@ -82,11 +82,13 @@ function resultView(stored: StoredTarget, probe: SpecProbe, options: ViewOptions
   return { ...unknownView(reason, record?.sinceMs ?? 0), failureClass, message };
 }
 
-/** A worker that had found nothing leaves no trace in its item: it has ended with its target, or with its container. */
-function endedMs(stored: StoredTarget, probe: SpecProbe, record: ProbeRecord): number {
-  const { deletionTimestampMs = 0, deletionGracePeriodSeconds = 0 } = stored.target;
+/** Since its end, or since the DELETE that stopped the probe or came before its worker could start again. */
+function endedMs(target: TargetRecord, record: ProbeRecord): number {
+  const { deletionTimestampMs = 0, deletionGracePeriodSeconds = 0 } = target;
   const deletedMs = deletionTimestampMs - deletionGracePeriodSeconds * 1_000;
-  return Math.max(deletedMs, begunMs(stored, record, containerOf(stored, probe)));
+  if (isStopped(target, record)) return deletedMs;
+  const { endedAtMs = record.sinceMs } = record;
+  return record.specDigest === noSpecDigest ? Math.max(deletedMs, endedAtMs) : endedAtMs;
 }
 
 function verdictView(result: ProbeStatusView['result'], record: ProbeRecord | undefined): ResultView {
@@ -158,6 +160,7 @@ function firstProbeMs(stored: StoredTarget, probe: SpecProbe): number {
 function isProbedOn(stored: StoredTarget, probe: SpecProbe, record: ProbeRecord): boolean {
   const container = containerOf(stored, probe);
   if (record.lastResult === undefined || record.ended || record.onHold || record.unknown) return false;
+  if (isStopped(stored.target, record)) return false;
   if (container?.state?.kind !== 'running' || container.containerID !== record.containerID) return false;
   return (container.started === true) === (probe.probeType !== 'startup');
 }

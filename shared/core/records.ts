@@ -91,6 +91,8 @@ export type ProbeRecord = {
   readonly onHold: boolean;
   /** The worker has ended. It starts again while its container runs, or with a newer spec. */
   readonly ended: boolean;
+  /** When the worker ended, ms since the epoch. Absent: it has not, or a release that does not say it ended it. */
+  readonly endedAtMs?: number;
   /**
    * What the worker had found when it ended with its target: `started` and `ready` follow from it until the target is
    * gone. Absent: it had found nothing, or has ended for another reason.

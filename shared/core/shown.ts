@@ -26,11 +26,21 @@ export function shownOf(record: ProbeRecord | undefined, containerID: string): S
 }
 
 /**
- * Whether the worker of a probe in the spec has ended. A worker that ended because its probe had left the spec starts
- * again: once the probe is back it has a worker without a verdict, even before a holder has noticed.
+ * Whether the worker of a probe in the spec has ended, or ends without another verdict because DELETE has stopped it. A
+ * worker that ended because its probe had left the spec starts again: once the probe is back it has a worker without a
+ * verdict, even before a holder has noticed.
  */
-export const hasEnded = ({ deletionTimestampMs }: TargetRecord, record: ProbeRecord | undefined): boolean =>
-  record?.ended === true && (record.specDigest !== noSpecDigest || deletionTimestampMs !== undefined);
+export function hasEnded(target: TargetRecord, record: ProbeRecord | undefined): boolean {
+  if (!record) return false;
+  if (isStopped(target, record)) return true;
+  return record.ended && (record.specDigest !== noSpecDigest || target.deletionTimestampMs !== undefined);
+}
+
+/** Termination stops the liveness and startup probes of a target. */
+export const isStopped = (
+  { deletionTimestampMs }: Pick<TargetRecord, 'deletionTimestampMs'>,
+  { probeType }: Pick<ProbeRecord, 'probeType'>,
+): boolean => deletionTimestampMs !== undefined && probeType !== 'readiness';
 
 /** The item with what counts for its container: of a worker that ended with its target, what it had found. */
 export const countedOf = (record: ProbeRecord): ProbeRecord => ({ ...record, ...record.endedWith });

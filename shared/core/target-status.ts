@@ -125,7 +125,7 @@ function hopeful(state: TargetState, { observed, unknowns }: Seen): TargetState 
   const probes: Record<ProbeName, ProbeRecord> = { ...state.probes };
   for (const probe of specProbes(state.target.spec)) {
     if (!unknowns.has(probe.name)) continue;
-    const record = state.probes[probe.name] ?? newProbeRecord(state.target.uid, probe);
+    const { endedWith: _, ...record } = state.probes[probe.name] ?? newProbeRecord(state.target.uid, probe);
     probes[probe.name] = { ...record, containerID: containerIDOf(probe.container.spec.name), result: 'success' };
   }
   return { ...state, probes };

@@ -179,6 +179,7 @@ export const probeSchema: RecordSchema<ProbeRecord> = z.object({
   failureClass: failureClass.exactOptional(),
   lastProbeTimeMs: instantMs.exactOptional(),
   unknown: probeUnknown.exactOptional(),
+  endedAtMs: instantMs.exactOptional(),
   endedWith: z.object({ result: result.exactOptional(), unknown: probeUnknown.exactOptional() }).exactOptional(),
 });
 

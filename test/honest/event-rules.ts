@@ -36,6 +36,7 @@ export function eventFaults(
 ): readonly string[] {
   const truth = truthAt(truthOf(event.probeType), event);
   if (!truth) return ['there was no container of that ID'];
+  if (truth.stoppedMs !== undefined && event.atMs > truth.stoppedMs + syncsMs) return ['its target terminates'];
   const fromMs = truth.incarnations.at(-1)?.fromMs ?? 0;
   const verdicts = verdictsOf(truth, event.kind === 'requested' ? 'failure' : 'success');
   const lastMs = verdicts.findLast((atMs) => atMs >= fromMs);
@@ -79,7 +80,7 @@ export function unpublished(
   resultOf: (type: ProbeType) => string | undefined,
   { lifecycle, open }: Told,
 ): readonly string[] {
-  if (lifecycle === 'reported') return [];
+  if (lifecycle === 'reported' || truthOf('liveness').stoppedMs !== undefined) return [];
   const failing = (['liveness', 'startup'] as const).find((type) => resultOf(type) === 'failure');
   if (failing && !open) return [`its ${failing} fails and no restart is requested`];
   if (!open || failing) return [];

@@ -11,7 +11,7 @@ import {
   sidecar,
   type TargetName,
 } from './steps.ts';
-import type { ContainerTruth, TargetTruth } from './target-rules.ts';
+import type { ContainerTruth, Shown, TargetTruth } from './target-rules.ts';
 import type { Asked, Holder, Incarnation, ProbeTruth, SpecSince } from './truth.ts';
 
 /** What all targets share: who holds the shard, and the time. */
@@ -29,6 +29,9 @@ export type ReportedStatus = {
 };
 
 export type Life = ReturnType<typeof newLife>;
+
+/** A deletion with a grace period, and what was shown in that moment. */
+export type Termination = { readonly atMs: number; readonly endMs: number; readonly shown: Shown };
 
 /** `generation`: of its spec, as the API says. */
 type Registered = {
@@ -56,6 +59,8 @@ export function newLife(
   let changedMs = registeredMs;
   let wasInitialized = false;
   let isThere = true;
+  let termination: Termination | undefined;
+  let finalPhase: TargetTruth['finalPhase'];
 
   const incarnationsOf = (container: ContainerName): readonly Incarnation[] => incarnations.get(container) ?? [];
   const begin = (container: ContainerName, id: string) => {
@@ -111,6 +116,11 @@ export function newLife(
     end() {
       isThere = false;
     },
+    terminate(graceSeconds: number, shown: Shown) {
+      termination ??= { atMs: nowMs(), endMs: nowMs() + graceSeconds * 1_000, shown };
+      changedMs = nowMs();
+    },
+    termination: () => termination,
     found(container: ContainerName, type: ProbeType, finding: Finding) {
       const key = `${container}#${type}`;
       // Errors of class PROBER are not tried again: two at one instant are two probes, a regular and a triggered one.
@@ -124,7 +134,7 @@ export function newLife(
     /** Of a reported target: another container runs, or the present one stops. Returns the report; undefined: none. */
     reported(container: ContainerName, what: 'runs' | 'stops') {
       const last = incarnationsOf(container).at(-1);
-      if (what === 'stops' && (!last || last.downMs !== undefined)) return undefined;
+      if (finalPhase || (what === 'stops' && (!last || last.downMs !== undefined))) return undefined;
       if (what === 'runs') {
         const count = incarnationsOf(container).length;
         begin(container, `test://${name}-${container}-${count}`);
@@ -144,10 +154,36 @@ export function newLife(
         initContainerStatuses: statusesOf((each) => each === sidecar),
       };
     },
+    /** Of a reported target that terminates: each of its containers has ended. Returns the report; undefined: none. */
+    finalized(phase: 'Succeeded' | 'Failed') {
+      if (lifecycle !== 'reported' || !termination || finalPhase) return undefined;
+      finalPhase = phase;
+      for (const container of containerNames.filter(has)) {
+        const last = incarnationsOf(container).at(-1);
+        if (!last) continue;
+        const ended = { ...last, downMs: last.downMs ?? nowMs() };
+        incarnations.set(container, [...incarnationsOf(container).slice(0, -1), ended]);
+        const state = {
+          terminated: { exitCode: phase === 'Failed' ? 1 : 0, finishedAt: new Date(nowMs()).toISOString() },
+        };
+        const { id, restarts: restartCount } = containerTruth(container);
+        reported.set(container, { name: container, containerID: id, restartCount, state });
+      }
+      for (const each of containerNames) if (!reported.has(each)) forget(each);
+      changedMs = nowMs();
+      return {
+        phase,
+        containerStatuses: statusesOf((each) => each !== sidecar),
+        initContainerStatuses: statusesOf((each) => each === sidecar),
+      };
+    },
     sawInitialized() {
       wasInitialized = true;
     },
     probe(container: ContainerName, probeType: ProbeType): ProbeTruth {
+      const stoppedMs = probeType === 'readiness' ? undefined : termination?.atMs;
+      const all = asked.get(`${container}#${probeType}`) ?? [];
+      const [last] = all.slice(-1);
       return {
         nowMs: nowMs(),
         lifecycle,
@@ -155,15 +191,22 @@ export function newLife(
         registeredMs,
         specs: specs.get(`${container}#${probeType}`) ?? [],
         incarnations: incarnationsOf(container),
-        asked: asked.get(`${container}#${probeType}`) ?? [],
+        asked: all.filter(({ atMs }) => atMs <= (stoppedMs ?? atMs)),
         holder: holder(),
         crashesMs,
+        terminatedMs: termination?.atMs,
+        hasFinished: finalPhase !== undefined,
+        ...(stoppedMs !== undefined && {
+          stoppedMs,
+          askedLateMs: last && last.atMs > stoppedMs ? last.atMs : undefined,
+        }),
       };
     },
     truth: (): TargetTruth => ({
       lifecycle,
       containers: containerNames.filter(has).map(containerTruth),
       wasInitialized,
+      finalPhase,
     }),
   };
 

@@ -13,6 +13,7 @@ import {
   type ShownProbe,
   sinceFaults,
 } from './probe-rules.ts';
+import { type ResultEvent, resultFaults, type StatusEvent, statusFaults } from './published-rules.ts';
 import type { ContainerName, ProbeType, TargetName } from './steps.ts';
 import { type Shown, targetFaults } from './target-rules.ts';
 import { noticesMs, type ProbeTruth, syncsMs } from './truth.ts';
@@ -35,10 +36,12 @@ export function lookOf(world: ShardWorld, lives: Map<TargetName, Life>): () => P
   const faultsNow = async (beganMs: number): Promise<readonly Fault[]> => {
     for (const life of lives.values()) known.set(life.uid, life);
     const items = await shownItems(world);
+    for (const life of lives.values()) if (isPurged(life, items, world.clock.nowMs())) life.end();
     const there = [...lives.values()].filter((life) => life.isThere());
-    const told = events.faults(known);
+    const told = [...events.faults(known), ...events.publishedFaults(known)];
     return [
       ...listFaults(there, items).map((text) => ({ text, untilMs: beganMs })),
+      ...there.flatMap((life) => overstayed(life, world.clock.nowMs())).map((text) => ({ text, untilMs: beganMs })),
       ...told.map((text) => ({ text, untilMs: beganMs })),
       ...there.flatMap((life) => {
         const item = items.find(({ metadata }) => metadata.uid === life.uid);
@@ -56,6 +59,35 @@ export function lookOf(world: ShardWorld, lives: Map<TargetName, Life>): () => P
       await world.clock.advance(lookMs);
     }
   };
+}
+
+/** The grace period of the target is over, and it is not there any more. */
+const isPurged = (life: Life, items: readonly Item[], nowMs: number): boolean =>
+  nowMs >= (life.termination()?.endMs ?? Number.POSITIVE_INFINITY) &&
+  !items.some(({ metadata }) => metadata.uid === life.uid);
+
+/** The holder asks for the purge at the end of the grace period, and a new holder once it has loaded the target. */
+const purgesMs = 30_000;
+
+const overstayed = (life: Life, nowMs: number): readonly string[] =>
+  nowMs > (life.termination()?.endMs ?? Number.POSITIVE_INFINITY) + purgesMs
+    ? [`${life.name} is there long after its grace period`]
+    : [];
+
+/** With what liveness and startup had found when the target was deleted: of its later containers they find nothing. */
+function frozen(life: Life, now: Shown): Shown {
+  const { shown } = life.termination() ?? {};
+  if (!shown) return now;
+  const idOf = ({ containerStatuses, initContainerStatuses }: Shown, container: string) =>
+    [...containerStatuses, ...initContainerStatuses].find(({ name }) => name === container)?.containerID;
+  const probes = now.probes.map((probe): ShownProbe => {
+    if (probe.probeType === 'readiness') return probe;
+    const { container, probeType } = probe;
+    const last = shown.probes.find((each) => each.container === container && each.probeType === probeType);
+    const isSame = last && idOf(shown, container) === idOf(now, container);
+    return isSame ? last : { ...probe, result: 'unknown', reason: 'NotYetProbed' };
+  });
+  return { ...now, probes };
 }
 
 type Seen = {
@@ -85,7 +117,7 @@ function lifeFaults(life: Life, shown: Shown, { before, beganMs, open }: Seen): 
     before.set(key, { shown: probe, atMs: truth.nowMs, otherMs: otherMs ?? 0 });
     return [...lies, ...[...jumps, ...late].map(named(place, beganMs))];
   });
-  const ofTarget = targetFaults(life.truth(), shown);
+  const ofTarget = targetFaults(life.truth(), frozen(life, shown));
   const ofEvents = life.truth().containers.flatMap(({ name }) =>
     unpublished(
       (type) => life.probe(name, type),
@@ -151,7 +183,19 @@ function eventsOf(world: ShardWorld) {
     seen.add(envelope.id);
     waiting.push(restartEventOf(envelope, world.clock.nowMs()));
   });
+  const published: Published[] = [];
+  world.bus.subscribe({ source: ['probelet'], 'detail-type': Object.keys(publishedKinds) }, (envelope) => {
+    published.push(publishedOf(envelope, world.clock.nowMs()));
+  });
+  const publishedFaults = (known: ReadonlyMap<string, Life>): readonly string[] =>
+    published.splice(0).flatMap(({ uid, event }) => {
+      const life = known.get(uid);
+      if (!life) return [];
+      const faults = event.kind === 'result' ? resultFaults(life, event) : statusFaults(life, event);
+      return faults.map((text) => `${life.name} ${JSON.stringify(event)}: ${text}`);
+    });
   return {
+    publishedFaults,
     open: (uid: string, container: ContainerName) => episodes.get(`${uid}#${container}`),
     faults: (known: ReadonlyMap<string, Life>): readonly string[] =>
       waiting.splice(0).flatMap((event) => {
@@ -164,6 +208,25 @@ function eventsOf(world: ShardWorld) {
         return faults.map((text) => `${JSON.stringify(event)}: ${text}`);
       }),
   };
+}
+
+const publishedKinds = { 'Probe Result Changed': 'result', 'Target Status Changed': 'status' } as const;
+
+type Published = { readonly uid: string; readonly event: ResultEvent | StatusEvent };
+
+function publishedOf(envelope: EventEnvelope, nowMs: number): Published {
+  const { target, ...detail } = envelope.detail as unknown as {
+    readonly target: { readonly uid: string };
+    readonly attempts?: readonly { readonly time: string }[];
+  };
+  const time = detail.attempts?.at(-1)?.time;
+  const kind = publishedKinds[envelope['detail-type'] as keyof typeof publishedKinds];
+  const event = {
+    ...detail,
+    kind,
+    sinceMs: time === undefined ? nowMs : Date.parse(time),
+  } as unknown as Published['event'];
+  return { uid: target.uid, event };
 }
 
 function restartEventOf(envelope: EventEnvelope, atMs: number): RestartEvent {

@@ -106,8 +106,9 @@ async function opened() {
         case 'crash':
           return changeRun(() => crash(run, crashesMs, world.clock.nowMs()));
         case 'put': {
-          const { uid, generation } = await put(world, step.target, step.shape);
           const life = lives.get(step.target);
+          if (life?.isThere() && life.termination()) return;
+          const { uid, generation } = await put(world, step.target, step.shape);
           if (life?.isThere()) life.put(step.shape, generation);
           else lives.set(step.target, newLife(setting, { name: step.target, uid, shape: step.shape, generation }));
           return;
@@ -147,7 +148,7 @@ async function put(world: ShardWorld, target: TargetName, shape: Shape): Promise
   return ((await response.json()) as { readonly metadata: Registered }).metadata;
 }
 
-type Change = Extract<Step, { readonly kind: 'delete' | 'restart' | 'stop' | 'trigger' }>;
+type Change = Extract<Step, { readonly kind: 'delete' | 'terminate' | 'restart' | 'stop' | 'finalize' | 'trigger' }>;
 
 async function change(world: ShardWorld, life: Life, step: Change): Promise<void> {
   const { name, lifecycle } = life;
@@ -157,6 +158,16 @@ async function change(world: ShardWorld, life: Life, step: Change): Promise<void
       life.end();
       await world.remove(name, 0);
       return world.until('gone', async () => (await world.itemsOf(name)).length === 0);
+    case 'terminate':
+      if (life.termination()) return;
+      life.terminate(step.graceSeconds, (await world.shown(name)) as never);
+      await world.remove(name, step.graceSeconds);
+      return;
+    case 'finalize': {
+      const report = life.finalized(step.phase);
+      if (report) await world.report(name, report);
+      return;
+    }
     case 'trigger':
       await world.request('POST', `${path}/probe`);
       return;
@@ -165,7 +176,7 @@ async function change(world: ShardWorld, life: Life, step: Change): Promise<void
       if (!life.has(step.container)) return;
       const report = lifecycle === 'reported' && life.reported(step.container, step.kind === 'stop' ? 'stops' : 'runs');
       if (report) await world.report(name, report);
-      if (lifecycle === 'reported' || step.kind === 'stop') return;
+      if (lifecycle === 'reported' || step.kind === 'stop' || life.termination()) return;
       life.restarted(step.container);
       await world.request('POST', `${path}/restarted`, { container: step.container });
     }

@@ -40,8 +40,16 @@ const gapMax = 1.9;
 /** What is wrong at once, unless the target was changed within `syncsMs`. */
 export const probeLies: Rule = (truth, shown) => {
   if (!specOf(truth)) return ['it is not in the spec'];
+  const late = afterTheStop(truth);
+  if (late.length > 0) return late;
   return shown.result === 'unknown' ? reasonLies(truth, shown) : verdictLies(truth, shown, shown.result);
 };
+
+/** The holder reads its change counters until then: a probe may still begin, and its finding counts for nothing. */
+function afterTheStop({ askedLateMs = 0, stoppedMs = askedLateMs }: ProbeTruth): readonly string[] {
+  const lateMs = askedLateMs - stoppedMs;
+  return lateMs > noticesMs ? [`it was probed ${lateMs} ms after the deletion of its target`] : [];
+}
 
 function verdictLies(truth: ProbeTruth, shown: ShownProbe, result: 'success' | 'failure'): readonly string[] {
   const incarnation = incarnationOf(truth);
@@ -78,6 +86,10 @@ const reasonLies: Rule = (truth, { reason, since }) => {
   switch (reason) {
     case 'NotYetProbed':
       return [];
+    case 'Ended':
+      return truth.stoppedMs !== undefined || truth.hasFinished || isNotBack(truth)
+        ? []
+        : ['its target does not terminate'];
     case 'PolicyDenied':
       return isSince(denialsOf(truth)) ? [] : ['no probe was denied at `since`'];
     case 'ProberError':
@@ -87,10 +99,14 @@ const reasonLies: Rule = (truth, { reason, since }) => {
   }
 };
 
+/** It came back into the spec when its target was about to be deleted, and no worker begins after that. */
+const isNotBack = (truth: ProbeTruth): boolean =>
+  returnsOf(truth).some((atMs) => atMs <= (truth.terminatedMs ?? 0) && atMs + noticesMs > (truth.terminatedMs ?? 0));
+
 /** A verdict, or a reason, that is due and is not shown. */
 export const missed: Rule = (truth, { result, reason }) => {
   const spec = specOf(truth);
-  if (!spec || incarnationOf(truth)?.downMs !== undefined) return [];
+  if (!spec || incarnationOf(truth)?.downMs !== undefined || truth.stoppedMs !== undefined) return [];
   const seen = surelyCounted(truth);
   const last = seen.at(-1)?.finding;
   const because = [`due after ${seen.map(({ finding }) => finding).join(' ')}`];
@@ -107,7 +123,8 @@ export const missed: Rule = (truth, { result, reason }) => {
 export function pause(truth: ProbeTruth, turnMs: number | undefined): readonly string[] {
   const spec = specOf(truth);
   const incarnation = incarnationOf(truth);
-  if (truth.lifecycle !== 'static' || !spec || !incarnation || turnMs === undefined) return [];
+  if (truth.stoppedMs !== undefined || truth.lifecycle !== 'static' || !spec || !incarnation || turnMs === undefined)
+    return [];
   const mayBeginMs = Math.max(incarnation.fromMs, truth.specs.at(-1)?.sinceMs ?? 0) + spec.initialDelaySeconds * 1_000;
   const lastMs = truth.asked.at(-1)?.atMs ?? 0;
   const fromMs = Math.max(mayBeginMs, surelyCountsMs(truth), turnMs, lastMs);
@@ -169,7 +186,12 @@ export function lastProbeFaults(truth: ProbeTruth, shown: ShownProbe, turnMs: nu
   const isFirst = lastMs > fromMs - statusTimeMs && lastMs < fromMs + noticesMs + gapMax * periodMs;
   if (!isFirst && !truth.asked.some(({ atMs }) => Math.abs(atMs - lastMs) <= periodMs + offPhaseMs))
     return [`it was not probed about ${shown.lastProbeTime}`];
-  const isSteady = turnMs !== undefined && !shown.onHold && shown.result !== 'unknown' && !incarnationOf(truth)?.downMs;
+  const isSteady =
+    turnMs !== undefined &&
+    truth.stoppedMs === undefined &&
+    !shown.onHold &&
+    shown.result !== 'unknown' &&
+    !incarnationOf(truth)?.downMs;
   const settledMs = Math.max(turnMs ?? 0, truth.holder.sinceMs) + 2 * beatsMs;
   if (!isSteady || !done || truth.nowMs < settledMs) return [];
   return lastMs < done.atMs - periodMs - beatsMs ? [`it was probed last at ${new Date(done.atMs).toISOString()}`] : [];

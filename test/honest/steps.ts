@@ -36,12 +36,16 @@ type Of = { readonly target: TargetName; readonly container: ContainerName };
 export type Step =
   | { readonly kind: 'put'; readonly target: TargetName; readonly shape: Shape }
   | { readonly kind: 'delete'; readonly target: TargetName }
+  /** A deletion with a grace period: until its end the target terminates. */
+  | { readonly kind: 'terminate'; readonly target: TargetName; readonly graceSeconds: number }
   | ({ readonly kind: 'find'; readonly type: ProbeType; readonly finding: Finding } & Of)
   | { readonly kind: 'wait'; readonly ms: number }
   /** Of a static target: a restart is reported. Of a reported one: a container of another ID runs. */
   | ({ readonly kind: 'restart' } & Of)
   /** The container of a reported target does not run any more. */
   | ({ readonly kind: 'stop' } & Of)
+  /** The last report of a reported target that terminates: how each of its containers ended. */
+  | { readonly kind: 'finalize'; readonly target: TargetName; readonly phase: 'Succeeded' | 'Failed' }
   /** All probes of the target are asked for at once. */
   | { readonly kind: 'trigger'; readonly target: TargetName }
   | { readonly kind: 'handOver' }
@@ -74,6 +78,10 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: kind('put'), target, shape }) },
   { weight: 1, arbitrary: fc.record({ kind: kind('delete'), target }) },
   {
+    weight: 2,
+    arbitrary: fc.record({ kind: kind('terminate'), target, graceSeconds: fc.integer({ min: 1, max: 40 }) }),
+  },
+  {
     weight: 12,
     arbitrary: fc.record({
       kind: kind('find'),
@@ -87,6 +95,14 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 7, arbitrary: fc.record({ kind: kind('wait'), ms: fc.integer({ min: 1_000, max: 20_000 }) }) },
   { weight: 4, arbitrary: fc.record({ kind: kind('restart'), target, container }) },
   { weight: 2, arbitrary: fc.record({ kind: kind('stop'), target, container }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: kind('finalize'),
+      target,
+      phase: fc.constantFrom<'Succeeded' | 'Failed'>('Succeeded', 'Failed'),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: kind('trigger'), target }) },
   { weight: 1, arbitrary: fc.record({ kind: kind('handOver') }) },
   { weight: 1, arbitrary: fc.record({ kind: kind('crash') }) },

@@ -34,6 +34,8 @@ export type TargetTruth = {
   readonly containers: readonly ContainerTruth[];
   /** It has been shown as initialized. */
   readonly wasInitialized: boolean;
+  /** What the reporter said at the end of the target. */
+  readonly finalPhase?: 'Succeeded' | 'Failed' | undefined;
 };
 
 type ResultOf = (container: ContainerName, type: ProbeType) => string | undefined;
@@ -73,7 +75,8 @@ export function targetFaults(truth: TargetTruth, shown: Shown): readonly string[
 }
 
 /** Unknown while anything is unknown, unless it is False even if all of that were to succeed. */
-function readinessOf({ lifecycle, containers }: TargetTruth, shown: Shown): 'True' | 'False' | 'Unknown' {
+function readinessOf({ lifecycle, containers, finalPhase }: TargetTruth, shown: Shown): 'True' | 'False' | 'Unknown' {
+  if (finalPhase) return 'False';
   const resultOf = resultsIn(shown);
   const hoped: ResultOf = (container, type) => {
     const result = resultOf(container, type);
@@ -85,7 +88,11 @@ function readinessOf({ lifecycle, containers }: TargetTruth, shown: Shown): 'Tru
 }
 
 /** True once sidecars have started or an ordinary container of a reported target has run; then it stays True. */
-function initializedOf({ lifecycle, containers, wasInitialized }: TargetTruth, resultOf: ResultOf): 'True' | 'False' {
+function initializedOf(
+  { lifecycle, containers, wasInitialized, finalPhase }: TargetTruth,
+  resultOf: ResultOf,
+): 'True' | 'False' {
+  if (finalPhase === 'Succeeded') return 'True';
   const isProved = lifecycle === 'reported' && containers.some(({ name, id }) => name !== sidecar && id !== '');
   const isDone = containers.every((container) => container.name !== sidecar || isStarted(container, resultOf));
   return wasInitialized || isProved || isDone ? 'True' : 'False';

@@ -44,6 +44,13 @@ export type ProbeTruth = {
   readonly holder: Holder;
   /** When holders crashed. */
   readonly crashesMs: readonly number[];
+  /** When the deletion of its target stopped the probe: `asked` ends there, as later findings do not count. */
+  readonly stoppedMs?: number | undefined;
+  readonly terminatedMs?: number | undefined;
+  /** The reporter has said how the target ended, so no probe is made any more. */
+  readonly hasFinished?: boolean;
+  /** When it was asked last all the same. */
+  readonly askedLateMs?: number | undefined;
 };
 
 type Reign = { readonly sinceMs: number; readonly untilMs: number; readonly spec: ProbeSpec | undefined };

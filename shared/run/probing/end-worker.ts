@@ -44,7 +44,7 @@ function planEnd(probe: Planned, ended: Ended): StepPlan {
 /** The record of an ended worker. The removal of a cached result is a change; there may have been none. */
 export function endedRecord(record: ProbeRecord, { nowMs, specDigest, withTarget }: Ended): ProbeRecord {
   const { result, unknown, ...rest } = record;
-  const ended = { ...rest, ended: true, onHold: false, specDigest };
+  const ended = { ...rest, ended: true, onHold: false, specDigest, endedAtMs: nowMs };
   if (publishedResult(record) === undefined) return ended;
   const endedWith = { ...(result && { result }), ...(unknown && { unknown }) };
   return { ...ended, ...(withTarget && { endedWith }), version: record.version + 1, sinceMs: nowMs };

@@ -147,7 +147,7 @@ function withoutVerdict({ result: _, failureClass: __, ...record }: ProbeRecord)
 /** An ended worker starts from scratch, without a result. It had none, so nothing that is published changes. */
 export function renewed(record: ProbeRecord): ProbeRecord {
   if (!record.ended) return record;
-  const { endedWith: _, ...rest } = record;
+  const { endedWith: _, endedAtMs: __, ...rest } = record;
   return { ...rest, ended: false };
 }
 

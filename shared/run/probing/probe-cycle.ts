@@ -7,7 +7,7 @@ import { productEra } from '../../core/observed.ts';
 import type { ProbeReport } from '../../core/probe-report.ts';
 import { mayTrust } from '../../core/self-health.ts';
 import type { Shortage } from '../../core/shortage.ts';
-import { noSpecDigest } from '../../core/shown.ts';
+import { isStopped, noSpecDigest } from '../../core/shown.ts';
 import { decideGate, type PodView, reduce, type Step } from '../../core/worker.ts';
 import { probe as runProbe, type TimedAttempt } from '../../prober/probe.ts';
 import type { Holder } from '../holder.ts';
@@ -40,13 +40,13 @@ export async function probeCycle(holder: Cycling, held: HeldTarget, { probe, pla
   const pod = podView(held, spec.container.spec.name);
   const comesBack = verdict.record.ended;
   const gate = decideGate(spec.worker, verdict.worker, pod, gateTimeMs(holder.run, verdict, pod), productEra);
-  const step = isStopped(held, probe) ? withoutResults(gate) : gate;
+  const step = isStopped(held.target, probe) ? withoutResults(gate) : gate;
   const applied = applyStep(holder, held, { probe, place, step });
   if (applied !== true && !(await applied)) return 'over';
   switch (gate.kind) {
     case 'skip':
       // kubelet's worker waits for the container to run again, which no container of a terminating target does.
-      if (gate.reason === 'NotRunning' && isStopped(held, probe))
+      if (gate.reason === 'NotRunning' && isStopped(held.target, probe))
         return endWorker(holder, held, { probe, place, specDigest: probe.spec.digest });
       seen(verdict, holder.run.ports.clock.nowMs());
       // A startup worker that has come back found its container started. Its return makes the container not started.
@@ -60,10 +60,6 @@ export async function probeCycle(holder: Cycling, held: HeldTarget, { probe, pla
       return 'over';
   }
 }
-
-/** Termination stops the liveness and startup probes of a target: what they find afterwards has no effect. */
-const isStopped = ({ target }: HeldTarget, { probeType }: HeldProbe): boolean =>
-  target.deletionTimestampMs !== undefined && probeType !== 'readiness';
 
 /**
  * kubelet's value for a worker that ends with its pod (rule 6), or whose container does not run meanwhile (rule 5): no
@@ -103,7 +99,9 @@ async function askProber(holder: Asking, held: HeldTarget, { probe, place }: Due
   const judged = believed(holder.run, { probe, report: tried, watched });
   const report = judged instanceof Promise ? await judged : judged;
   // When the run ends it abandons the probe: the probe is pending, and its report is void.
-  if (holder.run.ended() || held.gone || probe.schedule.pending || isStopped(held, probe)) return 'over';
+  if (holder.run.ended() || held.gone || probe.schedule.pending) return 'over';
+  // Nor does a report count that came after the deletion of the target.
+  if (isStopped(held.target, probe)) return 'over';
   const nowMs = clock.nowMs();
   metrics.observe(probe.labels, metricResult(report), durationMs / 1000);
   took(verdict, report, nowMs);

@@ -3,6 +3,7 @@
  * target's items with what is held. An existing worker never stops the others from being added.
  */
 import type { ProbeRecord, TargetRecord } from '../../core/records.ts';
+import { isStopped } from '../../core/shown.ts';
 import { type ProbeName, type SpecProbe, specProbes } from '../../core/spec.ts';
 import { type Phased, phaseOf, restTicker, type Ticker } from '../../core/ticker.ts';
 import { loadedTicker, newTargetTicker, pendingTicker, takenOverTicker } from '../../core/ticker-start.ts';
@@ -92,9 +93,8 @@ function reconcileWorkers(holder: Reconciling, held: HeldTarget, checkpoints: Ch
 
 /** Termination stops the liveness and startup workers of regular containers. Those of sidecars end by rule 6. */
 function wantedProbes(held: HeldTarget): readonly SpecProbe[] {
-  const terminating = held.target.deletionTimestampMs !== undefined;
   return specProbes(held.target.spec).filter(
-    ({ container, probeType }) => !terminating || container.kind !== 'container' || probeType === 'readiness',
+    (probe) => probe.container.kind !== 'container' || !isStopped(held.target, probe),
   );
 }
 
