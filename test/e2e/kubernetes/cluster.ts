@@ -69,7 +69,7 @@ export class Cluster {
     this.#workers.set(keyOf(pod.metadata), worker);
     namespace.pods.push(worker);
     this.#changed('ADDED', worker);
-    worker.run().catch((error: unknown) => this.#node.fault(`${keyOf(pod.metadata)}: ${String(error)}`));
+    this.#keepErrors(worker, worker.run());
     return pod;
   }
 
@@ -89,7 +89,12 @@ export class Cluster {
     const target = 'target' in event.detail ? event.detail.target : undefined;
     if (target === undefined) return void this.notes.push(`${event['detail-type']}: ${JSON.stringify(event.detail)}`);
     const worker = this.#workers.get(keyOf(target));
-    worker?.on(event).catch((error: unknown) => this.#node.fault(`${keyOf(target)}: ${String(error)}`));
+    if (worker) this.#keepErrors(worker, worker.on(event));
+  }
+
+  /** What is under way when a Pod is removed may fail. */
+  #keepErrors(worker: PodWorker, work: Promise<void>): void {
+    work.catch((error: unknown) => worker.isGone || this.#node.fault(`${worker.pod.metadata.name}: ${String(error)}`));
   }
 
   /** Ends all Pods. */

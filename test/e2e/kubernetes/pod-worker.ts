@@ -61,6 +61,10 @@ export class PodWorker {
     return this.#pod;
   }
 
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
   async run(): Promise<void> {
     const { uid } = this.#pod.metadata;
     const sandbox = await this.#node.runtime.sandbox(uid, this.#number);
@@ -125,9 +129,12 @@ export class PodWorker {
     this.#isTerminating = true;
     this.#sandbox?.remove();
     for (const look of this.#looks) look();
-    await this.#node.probelet('DELETE', `${this.#path}?gracePeriodSeconds=0`);
+    await this.#removeTarget();
     this.#node.changed('DELETED', this);
   }
+
+  /** It may be gone already. */
+  #removeTarget = () => this.#node.probelet('DELETE', `${this.#path}?gracePeriodSeconds=0`);
 
   /** Regular containers first, then the sidecars, the last one first. */
   async #terminate(graceSeconds: number): Promise<void> {
@@ -147,8 +154,11 @@ export class PodWorker {
     const { lifecycle, runtime } = this.#node;
     const execIn = (container: string) => runtime.execIn(this.#pod.metadata.uid, container);
     const place = { podIP: this.podIP, lifecycle, execIn };
+    const view = await this.#ask(201, 'PUT', this.#path, targetOf(this.#pod, place));
+    if (view === undefined) return;
     this.#isRegistered = true;
-    this.#seen((await this.#ask(201, 'PUT', this.#path, targetOf(this.#pod, place))) as TargetView);
+    this.#seen(view as TargetView);
+    if (this.#isGone) await this.#removeTarget();
   }
 
   async #start(container: Container): Promise<void> {
