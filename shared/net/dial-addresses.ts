@@ -5,6 +5,7 @@
 import { isIPv4 } from 'node:net';
 import { shortageOf } from '../core/shortage.ts';
 import { type Clock, within } from '../lib/clock.ts';
+import { connectTimeout } from './dial-failure.ts';
 import type { Dialed, DialFailure, DialRequest, SocketPermit } from './net.ts';
 
 export type Outcome = Dialed | DialFailure;
@@ -105,7 +106,8 @@ async function dialSerial(
   let first: DialFailure | undefined;
   for (const [at, address] of addresses.slice(0, addressesMax).entries()) {
     const nowMs = clock.monotonicMs();
-    if (first && (request.signal?.aborted || request.deadlineMs - nowMs < timerMs)) break;
+    if (request.signal?.aborted || request.deadlineMs - nowMs < timerMs)
+      return first ?? { ...connectTimeout(address, request.port), dnsMs };
     const untilMs = addressUntilMs(request, nowMs, addresses.length - at);
     const closing = request.permit?.closing();
     if (closing !== undefined) await within(clock, closing, untilMs - nowMs);

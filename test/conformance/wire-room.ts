@@ -24,29 +24,29 @@ const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
 
 export const runWireRoom: VectorRunner = async (given) => {
   const vector = given as unknown as RoomVector;
-  const { failureClass, ...seen } = await playInside(vector);
+  const outcome = await playInside(vector);
+  if (isLack(vector, outcome)) return lackFinding(vector, outcome);
+  const { failureClass: _, ...seen } = outcome;
   const differences = vector.expectAnyOf.map((expect) => compare('attempt', seen, expect));
   if (differences.includes(undefined)) return undefined;
-  return rulesOf(vector, seen, failureClass) ?? differences[0];
+  const isBeyond = vector.hosts.length > dialedMax && seen.result === 'failure';
+  return isBeyond ? { kind: 'byRule', rules: [33] } : differences[0];
 };
 
-type Seen = RoomVector['expectAnyOf'][number];
-
-const lacksRoute = /^dial tcp \S+: connect: (network is unreachable|cannot assign requested address)$/;
-/** Addresses that are dialed of each family. */
+/** Addresses of a family that are dialed (difference 33). */
 const dialedMax = 8;
 
-/**
- * What the machine lacks is the target's failure for kubelet, in the same words, and a prober error here (difference
- * 4); a gRPC probe then ends without another try, and so without kubelet's words. Difference 33 bounds the addresses.
- */
-function rulesOf({ expectAnyOf, hosts, probe }: RoomVector, seen: Seen, failureClass?: string): Finding {
-  const error = seen.error ?? '';
-  const isSame = ({ result, output }: Seen) =>
-    result === 'failure' && (probe.kind === 'grpc' || output.endsWith(error));
-  if (seen.result === 'unknown' && failureClass === 'PROBER' && lacksRoute.test(error) && expectAnyOf.every(isSame))
-    return { kind: 'byRule', rules: [4] };
-  return hosts.length > dialedMax && seen.result === 'failure' ? { kind: 'byRule', rules: [33] } : undefined;
+const lacksRoute = /dial tcp \S+: connect: (network is unreachable|cannot assign requested address)$/;
+
+/** No room has a router, so such a text names what the machine lacks. kubelet's gRPC probe has no text of its own. */
+const isLack = ({ probe, expectAnyOf }: RoomVector, { error }: RoomOutcome): boolean =>
+  probe.kind === 'grpc' ? lacksRoute.test(error ?? '') : expectAnyOf.every(({ output }) => lacksRoute.test(output));
+
+/** What is the target's failure for kubelet is a prober error here, in the same words (difference 4). */
+function lackFinding({ probe, expectAnyOf }: RoomVector, { result, error, failureClass }: RoomOutcome): Finding {
+  const isSame = expectAnyOf.every(({ output }) => probe.kind === 'grpc' || output.endsWith(error ?? '?'));
+  if (result === 'unknown' && failureClass === 'PROBER' && isSame) return { kind: 'byRule', rules: [4] };
+  return `what the machine lacks has to be a prober error: ${JSON.stringify({ result, error, failureClass })}`;
 }
 
 async function playInside(vector: RoomVector): Promise<RoomOutcome> {

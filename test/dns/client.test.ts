@@ -154,6 +154,23 @@ describe('a fault of the resolver', () => {
   });
 });
 
+describe('both families of a name are waited for', () => {
+  for (const [what, aaaaDelayMs, addresses] of [
+    ['where one answers later', 100, ['10.0.0.1', '2001:db8::1']],
+    ['as long as a lookup may take', 60_000, ['10.0.0.1']],
+  ] as const)
+    test(what, async (t) => {
+      const server = await startDnsServer(() => ({
+        kind: 'addresses',
+        a: ['10.0.0.1'],
+        aaaa: ['2001:db8::1'],
+        aaaaDelayMs,
+      }));
+      t.after(() => server.close());
+      assert.deepEqual((await client([server.address])('x.test')).resolution, { kind: 'resolved', addresses });
+    });
+});
+
 describe('sockets', () => {
   const inUse = () => process.getActiveResourcesInfo().filter((each) => /UDP|TCPSocket/.test(each)).length;
 

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { endingClock } from '../../shared/lib/clock.ts';
 import { type DialerOptions, guardedDialer } from '../../shared/net/dialer.ts';
 import type { DialRequest, SocketPermit } from '../../shared/net/net.ts';
 import { peerSocket } from '../../shared/net/reading.ts';
@@ -46,13 +47,14 @@ function machine(addresses: readonly string[], codes: Codes = {}, options: Parti
     ...options,
   });
   const startMs = clock.monotonicMs();
+  const start = (deadlineMs: number, request: Partial<DialRequest> = {}) =>
+    dial({ host: 'name.test', port: 80, deadlineMs, ...request });
   const run = async (timeoutMs: number, request: Partial<DialRequest> = {}) => {
-    const deadlineMs = startMs + timeoutMs;
-    const outcome = await clock.runUntil(dial({ host: 'name.test', port: 80, deadlineMs, ...request }));
+    const outcome = await clock.runUntil(start(startMs + timeoutMs, request));
     if (outcome.kind === 'connected') assert.fail('nothing listens');
     return outcome;
   };
-  return { run, dialed, asked, clock, openMax: () => openMax };
+  return { start, run, dialed, asked, clock, openMax: () => openMax };
 }
 
 const ipv4 = (many: number) => Array.from({ length: many }, (_, at) => `10.0.0.${at + 1}`);
@@ -94,6 +96,19 @@ describe('the other family of a name is dialed', () => {
         ],
         2,
       ],
+    );
+  });
+
+  test('not at all once a clock has ended that had the first dialed', async () => {
+    const clock = endingClock(virtualClock());
+    const { start, dialed } = machine(both, {}, { clock });
+    const outcome = start(clock.monotonicMs() + 1000);
+    for (let turns = 0; turns < 10 && dialed.length === 0; turns += 1) await Promise.resolve();
+    clock.end();
+    assert.equal((await outcome).kind, 'failed');
+    assert.deepEqual(
+      dialed.map(([address]) => address),
+      ['2001:db8::1'],
     );
   });
 
