@@ -90,7 +90,7 @@ export function dialFamilies(
   });
 }
 
-/** Further addresses of a family are not dialed (difference 33). */
+/** Further addresses of a family are not dialed (difference 11). */
 const addressesMax = 8;
 
 /**

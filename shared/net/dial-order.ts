@@ -15,7 +15,7 @@ export type DialOrderOptions = { readonly clock: Clock; readonly policy: DialPol
  */
 const orderKeptMs = 5_000;
 
-/** Further addresses of an answer are dialed last, if at all (difference 33). */
+/** Further addresses of an answer are dialed last, if at all (difference 11). */
 const sortedMax = 64;
 
 /**

@@ -1,4 +1,4 @@
-/** Which local address the machine would send from, found as Go finds it: a connected UDP socket, which sends nothing. */
+/** The local address from which the machine would send, found as in Go: a connected UDP socket, which sends nothing. */
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { shortageOf } from '../core/shortage.ts';

@@ -30,10 +30,10 @@ export const runWireRoom: VectorRunner = async (given) => {
   const differences = vector.expectAnyOf.map((expect) => compare('attempt', seen, expect));
   if (differences.includes(undefined)) return undefined;
   const isBeyond = vector.hosts.length > dialedMax && seen.result === 'failure';
-  return isBeyond ? { kind: 'byRule', rules: [33] } : differences[0];
+  return isBeyond ? { kind: 'byRule', rules: [11] } : differences[0];
 };
 
-/** Addresses of a family that are dialed (difference 33). */
+/** Addresses of a family that are dialed (difference 11). */
 const dialedMax = 8;
 
 const lacksRoute = /dial tcp \S+: connect: (network is unreachable|cannot assign requested address)$/;

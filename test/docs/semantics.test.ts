@@ -20,7 +20,17 @@ describe('docs/semantics.md', () => {
   test('names every file of vectors', () => {
     const named = new Set(rows.flatMap((row) => codeSpansOf(row.at(-1) ?? '')));
     const families = ['worker-named', 'worker-random', 'runloop', 'prober', 'update-pod-status', 'manager', 'results'];
-    const files = [...families, 'status-manager', 'conditions', 'wire-http', 'wire-tcp', 'wire-grpc', 'wire-h2'];
+    const files = [
+      ...families,
+      'status-manager',
+      'conditions',
+      'wire-http',
+      'wire-tcp',
+      'wire-grpc',
+      'wire-h2',
+      'wire-addresses',
+      'wire-sni',
+    ];
     assert.deepEqual(
       files.filter((file) => !named.has(`${file}.jsonl`)),
       [],

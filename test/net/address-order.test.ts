@@ -1,6 +1,6 @@
 /**
- * go-address-order.jsonl: what Go 1.26.8 makes of random lists of addresses (net.sortByRFC6724withSrcs, linked by name).
- * `sources` are the local addresses from which each would be reached; null: there is no route.
+ * go-address-order.jsonl: what Go 1.26.8 makes of random lists of addresses (net.sortByRFC6724withSrcs, linked by
+ * name). `sources` are the local addresses from which each would be reached; null: there is no route.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
