@@ -72,6 +72,7 @@ type Failed = {
   readonly result: RpcResult;
   /** The server says that it has not begun to process the call. */
   unprocessed: boolean;
+  isRepeatComing?: true;
 };
 
 /** `write` receives complete frames. */
@@ -130,19 +131,28 @@ export class CallState implements ConnectionEvents {
     this.#beginLater = undefined;
     begin?.();
     const failed = this.#failed;
-    this.#failed = undefined;
     if (failed === undefined) return;
     const isRepeated = failed.unprocessed && this.#isFirst;
-    if (isRepeated && !this.#isOver) this.#repeat(failed.running);
-    else this.#end(failed.running, failed.result, isRepeated);
+    if (isRepeated && !this.#isOver) this.#repeatSoon(failed);
+    else {
+      this.#failed = undefined;
+      this.#end(failed.running, failed.result, isRepeated);
+    }
   }
 
-  /** On the same connection, as grpc-go does while the server has not said that it is leaving. */
-  #repeat({ call, cancelTimer, resolve }: Running): void {
-    cancelTimer();
-    this.#isFirst = false;
-    this.#begin(call, secondStreamId, resolve);
-    this.taken();
+  /** On the same connection, as grpc-go does unless it has seen that the server leaves. */
+  #repeatSoon(failed: Failed): void {
+    if (failed.isRepeatComing) return;
+    failed.isRepeatComing = true;
+    this.#ports.whenQuiet(() => {
+      if (this.#failed !== failed) return;
+      const { call, cancelTimer, resolve } = failed.running;
+      this.#failed = undefined;
+      this.#isFirst = false;
+      cancelTimer();
+      this.#begin(call, secondStreamId, resolve);
+      this.taken();
+    });
   }
 
   #begin(call: Call, streamId: number, resolve: Running['resolve']): void {
@@ -269,10 +279,9 @@ export class CallState implements ConnectionEvents {
 
   goAway({ lastStreamId }: GoAway): ConnectionFault | undefined {
     if (!this.#ports.isReady()) return beforeSettings;
-    if (lastStreamId > 0 && lastStreamId % 2 === 0)
-      return fault(errorCode.protocol, 'GOAWAY with an even stream number');
-    if (this.#goneAwayId !== undefined && lastStreamId > this.#goneAwayId)
-      return fault(errorCode.protocol, 'GOAWAY with a higher stream number than before');
+    // Faults by the protocol, but grpc-go ignores the frame.
+    if (lastStreamId > 0 && lastStreamId % 2 === 0) return undefined;
+    if (this.#goneAwayId !== undefined && lastStreamId > this.#goneAwayId) return undefined;
     this.#isOver = true;
     this.#goneAwayId = lastStreamId;
     const failed = this.#failed;
@@ -304,5 +313,7 @@ const requestFields = ({ authority, userAgent }: Call, remainingMs: number) =>
     ['content-type', 'application/grpc'],
     ['user-agent', userAgent],
     ['te', 'trailers'],
+    // kubelet links a compressor, so grpc-go offers it.
+    ['grpc-accept-encoding', 'gzip'],
     ['grpc-timeout', encodeTimeout(remainingMs)],
   ] as const;

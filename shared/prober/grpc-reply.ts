@@ -1,7 +1,8 @@
 /**
  * Reads the messages of a call as they arrive and decides the finished call as grpc-go does for a unary call. It keeps
- * nothing of a message, however long it is. Pure.
+ * nothing of a message, however long it is, unless it is compressed. Pure.
  */
+import { gunzipSync } from 'node:zlib';
 import { goQuote } from '../core/go-text.ts';
 import { messageBytesMax, prefixBytes } from './grpc-codec.ts';
 import { type RpcStatus, rpcCode, rpcStatus } from './grpc-status.ts';
@@ -26,6 +27,10 @@ export type ReplyReader = {
    */
   readonly decide: (encoding: string, end?: StreamEnd) => RpcResult | undefined;
 };
+
+/** An answer has two bytes, and some twenty when it is compressed. grpc-go decompresses up to 4 MiB. */
+const compressedBytesMax = 4 * 1024;
+const decompressedBytesMax = 64 * 1024;
 
 /** A third message would change nothing. */
 const messagesMax = 2;
@@ -79,6 +84,8 @@ type MessageReader = {
   /** Undefined: the prefix is incomplete. */
   readonly prefix: () => Prefix | undefined;
   readonly number: () => number | undefined;
+  /** The message as it was compressed, if its prefix says so. */
+  readonly compressed: () => Buffer;
 };
 
 type Prefix = { readonly format: number; readonly lengthBytes: number };
@@ -88,6 +95,7 @@ function messageReader(): MessageReader {
   const value = new NumberReader();
   let seen = 0;
   let prefix: Prefix | undefined;
+  let compressed = nothing;
   const isOpen = () => prefix === undefined || seen < prefixBytes + prefix.lengthBytes;
   return {
     take: (data, from) => {
@@ -96,17 +104,24 @@ function messageReader(): MessageReader {
       for (; seen < prefixBytes && at < data.length; at += 1) prefixRead[seen++] = data[at] ?? 0;
       if (seen < prefixBytes) return { end: at, begunBytes: 0 };
       prefix ??= { format: prefixRead[0] ?? 0, lengthBytes: prefixRead.readUInt32BE(1) };
+      if (!wasBegun && isCompressed(prefix)) compressed = Buffer.allocUnsafe(prefix.lengthBytes);
       const end = Math.min(data.length, at + prefixBytes + prefix.lengthBytes - seen);
       // A message beyond the limit is refused unread.
-      if (prefix.lengthBytes <= messageBytesMax) value.take(data, at, end);
+      if (isCompressed(prefix)) compressed.set(data.subarray(at, end), seen - prefixBytes);
+      else if (prefix.lengthBytes <= messageBytesMax) value.take(data, at, end);
       seen += end - at;
       return { end, begunBytes: wasBegun ? 0 : prefix.lengthBytes };
     },
     isOpen,
     prefix: () => prefix,
     number: () => value.end(),
+    compressed: () => compressed,
   };
 }
+
+const nothing = Buffer.alloc(0);
+
+const isCompressed = ({ format, lengthBytes }: Prefix): boolean => format === 1 && lengthBytes <= compressedBytesMax;
 
 type Message = { readonly kind: 'message'; readonly servingStatus: number };
 /** `partial`: a message has begun. */
@@ -117,26 +132,54 @@ function judge(message: MessageReader | undefined, encoding: string): Message | 
   const prefix = message.prefix();
   if (prefix === undefined) return { kind: 'none', partial: true };
   const { format, lengthBytes } = prefix;
-  if (lengthBytes > messageBytesMax)
-    return rpcStatus(
-      rpcCode.resourceExhausted,
-      `grpc: received message larger than max (${lengthBytes} vs. ${messageBytesMax})`,
-    );
+  if (lengthBytes > messageBytesMax) return tooLarge(lengthBytes, messageBytesMax);
   if (message.isOpen()) return { kind: 'none', partial: true };
-  const refused = payloadRefusal(format, encoding);
-  if (refused !== undefined) return rpcStatus(rpcCode.internal, refused);
-  const servingStatus = message.number();
-  return servingStatus === undefined
+  if (format === 0) return messageOf(message.number());
+  if (format === 1 && encoding === 'gzip') return decompressed(message, lengthBytes);
+  return rpcStatus(rpcCode.internal, payloadRefusal(format, encoding));
+}
+
+const messageOf = (servingStatus: number | undefined): Message | RpcStatus =>
+  servingStatus === undefined
     ? rpcStatus(
         rpcCode.internal,
         'grpc: failed to unmarshal the received message: proto: cannot parse invalid wire-format data',
       )
     : { kind: 'message', servingStatus };
+
+/** kubelet links grpc-go's gzip, and no other compressor. */
+function decompressed(message: MessageReader, lengthBytes: number): Message | RpcStatus {
+  if (lengthBytes > compressedBytesMax) return tooLarge(lengthBytes, compressedBytesMax);
+  const bytes = gunzipped(message.compressed());
+  if (bytes === 'broken') return rpcStatus(rpcCode.internal, 'grpc: failed to decompress the message');
+  if (bytes === 'too long')
+    return rpcStatus(
+      rpcCode.resourceExhausted,
+      `grpc: received message after decompression larger than max ${decompressedBytesMax}`,
+    );
+  const value = new NumberReader();
+  value.take(bytes, 0, bytes.length);
+  return messageOf(value.end());
 }
 
-/** kubelet has no decompressor, so it also fails a compressed answer. */
-function payloadRefusal(format: number, encoding: string): string | undefined {
-  if (format === 0) return undefined;
+function gunzipped(compressed: Buffer): Buffer | 'broken' | 'too long' {
+  try {
+    // @types/node does not know the form with `info`.
+    const { buffer, engine } = gunzipSync(compressed, {
+      info: true,
+      maxOutputLength: decompressedBytesMax,
+    }) as unknown as { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
+    // Unlike Go, zlib ignores what follows the last member.
+    return engine.bytesWritten === compressed.length ? buffer : 'broken';
+  } catch (error) {
+    return error instanceof RangeError ? 'too long' : 'broken';
+  }
+}
+
+const tooLarge = (lengthBytes: number, bytesMax: number): RpcStatus =>
+  rpcStatus(rpcCode.resourceExhausted, `grpc: received message larger than max (${lengthBytes} vs. ${bytesMax})`);
+
+function payloadRefusal(format: number, encoding: string): string {
   if (format !== 1) return `grpc: received unexpected payload format ${format}`;
   return encoding === '' || encoding === 'identity'
     ? 'grpc: compressed flag set with identity or empty encoding'

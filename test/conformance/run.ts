@@ -89,6 +89,7 @@ const families: Readonly<Record<string, Family>> = {
   'wire-h2': wire(runWireH2, grpcProber, httpProber),
   'wire-addresses': inRoom,
   'wire-sni': inRoom,
+  'wire-goaway': wire(runWireH2, grpcProber, httpProber),
 };
 
 /** Runs every file of the folder, and calls `onReport` as soon as one is done. */

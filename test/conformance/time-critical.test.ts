@@ -57,7 +57,7 @@ function grpc(server: { readonly delayMs?: number; readonly acceptDelayMs?: numb
   return { name: 'grpc/slow', server: { kind: 'grpc-health', ...server }, timeoutMs: 1000, expectAnyOf: [{}] };
 }
 
-for (const file of ['wire-http', 'wire-tcp', 'wire-grpc', 'wire-h2'])
+for (const file of ['wire-http', 'wire-tcp', 'wire-grpc', 'wire-h2', 'wire-goaway'])
   test(`a time-critical vector of ${file} runs alone, the others four at a time`, async () => {
     const family = familyOf(file) ?? assert.fail(`no family for ${file}`);
     const others = Array.from({ length: 40 }, (_, at): Vector => ({ name: `other-${at}` }));

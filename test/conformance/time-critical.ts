@@ -19,6 +19,8 @@ type Timed = {
   /** Of a server over HTTP/2. */
   readonly hello?: Actions;
   readonly reply?: Actions;
+  /** Or of each of its connections. */
+  readonly connections?: readonly { readonly hello?: Actions; readonly reply?: Actions }[];
   readonly servers?: readonly { readonly routes?: Readonly<Record<string, Actions>> }[];
   readonly server?: { readonly delayMs?: number; readonly acceptDelayMs?: number };
   readonly probe?: { readonly timeoutMs: number };
@@ -42,13 +44,24 @@ export function isTimeCritical(vector: Vector): boolean {
 }
 
 /** How long the probe has to wait on its way, for each of the recorded outcomes. */
-function sleepsMs({ server, servers = [], expectAnyOf = [], hello, reply }: Timed): readonly number[] {
+function sleepsMs({
+  server,
+  servers = [],
+  expectAnyOf = [],
+  hello,
+  reply,
+  connections = [],
+}: Timed): readonly number[] {
   const { delayMs = 0, acceptDelayMs = 0 } = typeof server === 'object' ? server : {};
   const slept = expectAnyOf.map(({ requests = [] }) =>
     // A server that speaks first sees no request; its actions stand under `*`.
     (requests.length === 0 ? [{}] : requests).reduce((sum, request) => sum + routeMs(servers, request), 0),
   );
-  return [delayMs + acceptDelayMs, sleepMsOf(hello) + sleepMsOf(reply), ...slept];
+  const played = [{ hello, reply }, ...connections].reduce(
+    (sum, each) => sum + sleepMsOf(each.hello) + sleepMsOf(each.reply),
+    0,
+  );
+  return [delayMs + acceptDelayMs, played, ...slept];
 }
 
 function routeMs(

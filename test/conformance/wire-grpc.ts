@@ -63,7 +63,8 @@ const seenRequest = ({ method, service, headers }: GrpcSeen): Request => ({
 });
 
 /** What gRPC itself takes from a request is not metadata, but for the authority. */
-const isMetadata = (name: string): boolean =>
-  name === ':authority' || (!name.startsWith(':') && name !== 'te' && name !== 'grpc-timeout');
+const isMetadata = (name: string): boolean => name === ':authority' || (!name.startsWith(':') && !ofGrpc.has(name));
+
+const ofGrpc: ReadonlySet<string> = new Set(['te', 'grpc-timeout', 'grpc-accept-encoding']);
 
 const sorted = (metadata: Metadata): Metadata => [...metadata].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -6,6 +6,7 @@ import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { type Certificate, localhostCertificate } from './certificate.ts';
+import { type SentFrame, SentFrames } from './sent-frames.ts';
 import { listenWith, type RunningServer } from './tcp-server.ts';
 
 export type Http2Action = { readonly sendBase64?: string; readonly repeat?: number; readonly sleepMs?: number };
@@ -14,32 +15,57 @@ export type Http2Script = {
   /** Played as soon as somebody connects. */
   readonly hello?: readonly Http2Action[];
   readonly noSettingsAck?: boolean;
-  /** Played when the client's stream 1 has ended. */
+  /** Played when the first request of the connection has ended. */
   readonly reply?: readonly Http2Action[];
-  /** Absent: it holds the connection. */
-  readonly then?: 'hold' | 'close' | 'reset';
+  /** Played when its second request has ended. */
+  readonly again?: readonly Http2Action[];
+  /** After the reply. Absent: it holds the connection. */
+  readonly then?: 'hold' | 'close' | 'reset' | 'close-at-once' | 'reset-at-once';
 };
 
 export type Http2ScriptServer = RunningServer & {
+  /** Resolves once all that clients who have left have sent is read. */
+  readonly whenRead: () => Promise<void>;
   /** Whether a whole request has arrived. */
   readonly isRequested: () => boolean;
+  /** The frames of each connection that ask for something: settings, the first window, and requests. */
+  readonly sent: () => readonly (readonly SentFrame[])[];
 };
 
 const host = '127.0.0.1';
+/** How long it takes at most until what a client has sent before it left is read. */
+const readMsMax = 500;
 /** From the last byte to the end of the connection. */
 const beforeEndMs = 15;
 
-export async function startHttp2Script(script: Http2Script, isSecure: boolean): Promise<Http2ScriptServer> {
+/** One script for each connection; those that follow have the last one. */
+export async function startHttp2Script(
+  scripts: Http2Script | readonly [Http2Script, ...Http2Script[]],
+  isSecure: boolean,
+): Promise<Http2ScriptServer> {
   let requested = false;
+  const sent: SentFrames[] = [];
+  const left: Promise<unknown>[] = [];
   /** The TCP sockets by the client's port: a TLS socket cannot be reset. */
   const below = new Map<number | undefined, Socket>();
   const serve = (socket: Socket) => {
     const { remotePort } = socket;
-    const reply = () => {
-      requested = true;
-      void answer(socket, script, () => below.get(remotePort)?.resetAndDestroy());
+    left.push(new Promise((resolve) => socket.once('end', resolve).once('close', resolve)));
+    const frames = new SentFrames();
+    const all: readonly Http2Script[] = 'length' in scripts ? scripts : [scripts];
+    const script = all[Math.min(sent.push(frames), all.length) - 1] ?? {};
+    const replies = [
+      () => answer(socket, script, () => below.get(remotePort)?.resetAndDestroy()),
+      () => play(socket, script.again),
+    ];
+    const taken = {
+      frame: (frame: Buffer) => frames.add(frame),
+      requested: () => {
+        requested = true;
+        void replies.shift()?.();
+      },
     };
-    void play(socket, script.hello).then(() => follow(socket, script, reply));
+    void play(socket, script.hello).then(() => follow(socket, script, taken));
   };
   const server = isSecure
     ? createTlsServer({ ...certificate(), ALPNProtocols: ['h2'], allowHalfOpen: true }, serve)
@@ -51,7 +77,8 @@ export async function startHttp2Script(script: Http2Script, isSecure: boolean): 
   });
   server.on('tlsClientError', () => undefined);
   const listening = await listenWith(server, host);
-  return { ...listening, isRequested: () => requested };
+  const whenRead = async () => void (await Promise.race([Promise.all(left), sleep(readMsMax)]));
+  return { ...listening, whenRead, isRequested: () => requested, sent: () => sent.map((each) => each.frames) };
 }
 
 let made: Certificate | undefined;
@@ -81,10 +108,10 @@ const drained = (socket: Socket): Promise<void> =>
 
 async function answer(socket: Socket, { reply, then = 'hold' }: Http2Script, reset: () => void): Promise<void> {
   await play(socket, reply);
-  if (then === 'hold') return;
-  await sleep(beforeEndMs);
-  if (then === 'close') socket.end();
-  else reset();
+  if (then === 'close' || then === 'reset') await sleep(beforeEndMs);
+  if (then === 'close' || then === 'close-at-once') socket.end();
+  // What is not yet sent would be lost.
+  else if (then !== 'hold') socket.write('', reset);
 }
 
 const prefaceBytes = 24;
@@ -93,13 +120,15 @@ const type = { data: 0, headers: 1, settings: 4, ping: 6 };
 const flags = { endStream: 1, ack: 1 };
 const ackOfSettings = Buffer.from('000000040100000000', 'hex');
 
-/** Reads the client's frames: acknowledges SETTINGS, answers PING, and tells when stream 1 has ended. */
-function follow(socket: Socket, { noSettingsAck }: Http2Script, ended: () => void): void {
+type Taken = { readonly frame: (frame: Buffer) => void; readonly requested: () => void };
+
+/** Reads the client's frames: acknowledges SETTINGS, answers PING, and tells when a request has ended. */
+function follow(socket: Socket, { noSettingsAck }: Http2Script, taken: Taken): void {
   let unread: Buffer = Buffer.alloc(0);
   let toSkip = prefaceBytes;
-  let isEnded = false;
   const take = (frame: Buffer) => {
-    const [kind, flag, stream] = [frame[3], frame[4] ?? 0, frame.readUInt32BE(5)];
+    taken.frame(frame);
+    const [kind, flag] = [frame[3], frame[4] ?? 0];
     const isAck = (flag & flags.ack) !== 0;
     if (kind === type.settings && !isAck && !noSettingsAck) socket.write(ackOfSettings);
     if (kind === type.ping && !isAck) {
@@ -107,9 +136,7 @@ function follow(socket: Socket, { noSettingsAck }: Http2Script, ended: () => voi
       socket.write(frame);
     }
     const mayEnd = kind === type.data || kind === type.headers;
-    if (!mayEnd || stream !== 1 || (flag & flags.endStream) === 0 || isEnded) return;
-    isEnded = true;
-    ended();
+    if (mayEnd && (flag & flags.endStream) !== 0) taken.requested();
   };
   socket.on('data', (bytes: Buffer) => {
     unread = Buffer.concat([unread, bytes]);

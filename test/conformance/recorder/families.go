@@ -38,6 +38,7 @@ var families = []family{
 	{name: "status-manager", reach: seam, record: recordStatusManager},
 	{name: "update-pod-status", reach: seam, record: recordUpdatePodStatus},
 	{name: "wire-addresses", reach: sockets, record: recordInRoom, lanes: wireLanes},
+	{name: "wire-goaway", reach: sockets, record: recordWireH2, lanes: wireLanes},
 	{name: "wire-grpc", reach: sockets, record: recordWireGRPC, lanes: wireLanes},
 	{name: "wire-h2", reach: sockets, record: recordWireH2, lanes: wireLanes},
 	{name: "wire-http", reach: sockets, record: recordWireHTTP, lanes: wireLanes},

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,29 +14,104 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/net/http2"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/kubernetes/pkg/probe"
 	khttp "k8s.io/kubernetes/pkg/probe/http"
 )
 
-type h2Vector struct {
-	Kind, Then    string
-	Hello, Reply  []wireAction
+// An h2Script is what a server does on one connection.
+type h2Script struct {
+	Hello, Reply []wireAction
+	// Again answers the second request of the connection.
+	Again         []wireAction
+	Then          string
 	NoSettingsAck bool
-	Probe         struct {
+}
+
+type h2Vector struct {
+	Kind string
+	h2Script
+	// Connections are the scripts of one connection after the other, the last
+	// one for all that follow. Absent: the script of the vector for each.
+	Connections []h2Script
+	Probe       struct {
 		Service, Path string
 		TimeoutMs     int64
 	}
+	// Expect has Connections if the frames of the client are recorded.
+	Expect struct {
+		Connections *[]any
+	}
+}
+
+func (h *h2Vector) script(connection int) *h2Script {
+	if len(h.Connections) == 0 {
+		return &h.h2Script
+	}
+	return &h.Connections[min(connection, len(h.Connections)-1)]
 }
 
 // An h2Connection plays frames on one connection.
 type h2Connection struct {
-	*h2Vector
+	*h2Script
 	net.Conn
-	plain       *net.TCPConn
-	writing     sync.Mutex
-	isRequested *atomic.Bool
+	plain    *net.TCPConn
+	writing  sync.Mutex
+	sent     *sentFrames
+	requests int
+	// isRead is closed when the client has left.
+	isRead      chan struct{}
+	isRequested atomic.Bool
+}
+
+// h2Connections are those of one vector, in the order of their begin.
+type h2Connections struct {
+	mu  sync.Mutex
+	all []*h2Connection
+}
+
+func (c *h2Connections) begin(given *h2Vector, plain *net.TCPConn) *h2Connection {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	begun := &h2Connection{
+		h2Script: given.script(len(c.all)), Conn: plain, plain: plain, sent: newSentFrames(), isRead: make(chan struct{}),
+	}
+	c.all = append(c.all, begun)
+	return begun
+}
+
+// whenRead waits until all that the client has sent is read, but not forever.
+func (c *h2Connections) whenRead() {
+	late := time.After(servedMax)
+	c.mu.Lock()
+	all := slices.Clone(c.all)
+	c.mu.Unlock()
+	for _, each := range all {
+		select {
+		case <-each.isRead:
+		case <-late:
+			return
+		}
+	}
+}
+
+func (c *h2Connections) isRequested() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.all, func(each *h2Connection) bool { return each.isRequested.Load() })
+}
+
+// frames are what the client sent on each connection.
+func (c *h2Connections) frames(port int) [][]map[string]any {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	frames := [][]map[string]any{}
+	for _, each := range c.all {
+		frames = append(frames, each.sent.taken(port))
+	}
+	return frames
 }
 
 // recordWireH2 plays a probe against HTTP/2 frames, byte by byte.
@@ -44,28 +120,24 @@ func recordWireH2(_ *testing.T, v *vector) error {
 	if err := v.decode(given); err != nil {
 		return err
 	}
-	var isRequested atomic.Bool
-	served := make(chan struct{}, 1)
+	connections := &h2Connections{}
 	running := listen(loopback, func(plain *net.TCPConn) {
-		c := &h2Connection{h2Vector: given, Conn: plain, plain: plain, isRequested: &isRequested}
+		c := connections.begin(given, plain)
+		defer close(c.isRead)
 		if given.Kind == "https-h2" {
 			config := tlsConfig("self-signed")
 			config.NextProtos = []string{"h2"}
 			c.Conn = tls.Server(plain, config)
 		}
 		c.serve()
-		select {
-		case served <- struct{}{}:
-		default:
-		}
 	})
 	defer running.close()
 	result, output, err := given.probe(running.port)
-	select {
-	case <-served:
-	case <-time.After(servedMax):
+	connections.whenRead()
+	expect := map[string]any{"result": result, "erred": err != nil, "requested": connections.isRequested()}
+	if given.Expect.Connections != nil {
+		expect["connections"] = connections.frames(running.port)
 	}
-	expect := map[string]any{"result": result, "erred": err != nil, "requested": isRequested.Load()}
 	if err == nil && result != probe.Failure {
 		addPlayedOutput(expect, output, running.port)
 	}
@@ -122,6 +194,9 @@ func (c *h2Connection) serve() {
 		if _, err := io.ReadFull(c, payload); err != nil {
 			return
 		}
+		c.sent.add(http2.FrameHeader{
+			Type: http2.FrameType(header[3]), Flags: http2.Flags(header[4]), StreamID: binary.BigEndian.Uint32(header[5:]),
+		}, payload)
 		c.frame(header[3], header[4]&flagSet != 0, payload)
 	}
 }
@@ -132,21 +207,30 @@ func (c *h2Connection) frame(kind byte, isFlagged bool, payload []byte) {
 		c.write([]byte{0, 0, 0, frameSettings, flagSet, 0, 0, 0, 0})
 	case kind == framePing && !isFlagged:
 		c.write(append([]byte{0, 0, byte(len(payload)), framePing, flagSet, 0, 0, 0, 0}, payload...))
-	case (kind == frameData || kind == frameHeaders) && isFlagged && c.isRequested.CompareAndSwap(false, true):
-		go c.reply()
+	case (kind == frameData || kind == frameHeaders) && isFlagged:
+		c.requests++
+		c.isRequested.Store(true)
+		switch c.requests {
+		case 1:
+			go c.reply()
+		case 2:
+			go c.play(c.Again)
+		}
 	}
 }
 
 func (c *h2Connection) reply() {
 	c.play(c.Reply)
-	time.Sleep(beforeClose)
+	if c.Then == "close" || c.Then == "reset" {
+		time.Sleep(beforeClose)
+	}
 	switch c.Then {
-	case "close":
+	case "close", "close-at-once":
 		if encrypted, ok := c.Conn.(*tls.Conn); ok {
 			encrypted.CloseWrite()
 		}
 		c.plain.CloseWrite()
-	case "reset":
+	case "reset", "reset-at-once":
 		c.plain.SetLinger(0)
 		c.plain.Close()
 	}
