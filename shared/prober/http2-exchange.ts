@@ -55,6 +55,7 @@ export const exchangeHttp2: Exchange = (socket, request, options) => {
       write: (bytes) => connection.write(bytes),
       settle,
       soon: (act) => void options.clock.setTimer(0, () => connection.whenTaken(act)),
+      whenQuiet: (act) => connection.whenQuiet(act),
     });
     const connection: Http2Connection = connectHttp2(socket, frames, {
       frameBytesMax,
@@ -70,12 +71,16 @@ export const exchangeHttp2: Exchange = (socket, request, options) => {
   });
 };
 
+/** A server that sends so many SETTINGS does not pause, so it is not waited for. */
+const unacknowledgedMax = 64;
+
 type FramePorts = {
   readonly write: (frames: Uint8Array) => void;
   /** Ends the exchange, if there is an outcome. */
   readonly settle: (outcome: Exchanged | undefined) => void;
   /** Calls back once all bytes that have already arrived are read. */
   readonly soon: (act: () => void) => void;
+  readonly whenQuiet: Http2Connection['whenQuiet'];
 };
 
 /**
@@ -89,6 +94,8 @@ class ServerFrames implements ConnectionEvents {
   /** SETTINGS have arrived. */
   #isGreeted = false;
   #isAcknowledged = false;
+  /** SETTINGS that are not acknowledged yet. */
+  #unacknowledged = 0;
   /** The server has reset the stream before its headers. */
   #isReset = false;
   /** Ends the exchange after the server has abandoned the stream before its headers. */
@@ -107,8 +114,24 @@ class ServerFrames implements ConnectionEvents {
     if (forbidden)
       return fault(forbidden.isWindow ? errorCode.flowControl : errorCode.protocol, 'a setting out of range');
     if (initialWindowBytes !== undefined) this.#flow.announced(initialWindowBytes);
-    this.#ports.write(settingsAck);
+    this.#acknowledgeSoon();
     return undefined;
+  }
+
+  /**
+   * A server may answer and close at once. A write would fail then and take with it what has arrived but is not read, so
+   * everything that has arrived is read first. Go's client reads on after a failed write.
+   */
+  #acknowledgeSoon(): void {
+    this.#unacknowledged += 1;
+    if (this.#unacknowledged === 1) this.#ports.whenQuiet(() => this.#acknowledge());
+    else if (this.#unacknowledged === unacknowledgedMax) this.#acknowledge();
+  }
+
+  #acknowledge(): void {
+    if (this.#unacknowledged === 0) return;
+    this.#ports.write(Buffer.concat(Array.from({ length: this.#unacknowledged }, () => settingsAck)));
+    this.#unacknowledged = 0;
   }
 
   settingsAck(): ConnectionFault | undefined {

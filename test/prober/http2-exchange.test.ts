@@ -9,6 +9,7 @@ import { systemClock as clock } from '../../shared/lib/clock.ts';
 import { grpcProber } from '../../shared/prober/grpc.ts';
 import { flags, frame, frameType, grpcHeaders, literal, settingsFrame, status200 } from '../fuzz-peers/http2-frames.ts';
 import { startHttp2Script } from '../support/http2-script-server.ts';
+import { startHttp2Thread } from '../support/http2-script-thread.ts';
 import { loopbackDial as dial } from '../support/loopback-dial.ts';
 import { probeUrl } from '../support/probe-url.ts';
 import { portOf } from '../support/tcp-server.ts';
@@ -38,6 +39,19 @@ test('a window that is too large fails the probe', async (t) => {
   const { outcome, output } = await probed(t, 'https', [windowUpdate(2 ** 31 - 1), headers([status200])]);
   assert.equal(outcome, 'failure');
   assert.match(output, /FLOW_CONTROL_ERROR/);
+});
+
+test('an answer counts though its server resets the connection at once', async (t) => {
+  const answer = headers([status200], flags.endHeaders | flags.endStream);
+  const port = await startHttp2Thread(t, {
+    hello: [{ sendBase64: settingsFrame.toString('base64') }],
+    reply: [{ sendBase64: answer.toString('base64') }],
+    then: 'reset-at-once',
+  });
+  for (let times = 1; times <= 40; times += 1) {
+    const { outcome, output } = await probeUrl(`https://${host}:${port}/`);
+    assert.equal(outcome, 'success', `the ${times}th time: ${output}`);
+  }
 });
 
 describe('a header block that HTTP/2 forbids fails the probe and nothing else:', () => {
