@@ -29,7 +29,7 @@ export type Exchanged =
 export type ExchangeFailure = {
   readonly kind: 'failed';
   /** `PROBER`: there was no memory for the response. */
-  readonly failureClass: 'TIMEOUT' | 'CONNECT_RESET' | 'HTTP_PROTOCOL' | 'PROBER';
+  readonly failureClass: 'TIMEOUT' | 'CONNECT_RESET' | 'HTTP_PROTOCOL' | 'TLS' | 'PROBER';
   readonly message: string;
   /**
    * To be asked once more, on another connection: the server says that it did not begin, as Go's client does, or it has

@@ -7,6 +7,7 @@ import { awaitingHeadTimeout, type Exchange, type ExchangeFailure, readingBodyTi
 import { sentHead1 } from './http1-request.ts';
 import { type Progress, responseReader } from './http1-response.ts';
 import { keptMessage } from './kept-memory.ts';
+import { alertText } from './tls-alert.ts';
 
 type Outcome = Exclude<Progress, 'more'>;
 
@@ -33,7 +34,10 @@ export const exchangeHttp1: Exchange = (socket, request, { clock, deadline, body
         if (progress !== 'more') settle(progress);
       },
       ended: () => settle(reader.end()),
-      failed: (error) => settle(reader.end(socketProblem(socket, error)), 'CONNECT_RESET'),
+      failed: (error) => {
+        const alert = alertText(error.code ?? '');
+        settle(reader.end(alert ?? socketProblem(socket, error)), alert === undefined ? 'CONNECT_RESET' : 'TLS');
+      },
       closed: () => settle(reader.end()),
     });
     deadline.whenOver(() => settle(timedOut(reader.end(readingBodyTimeout)), 'TIMEOUT'));

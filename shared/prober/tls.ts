@@ -12,6 +12,7 @@ import type { Deadline } from './deadline.ts';
 import { serverName } from './host-name.ts';
 import { keptMessage } from './kept-memory.ts';
 import { handshakeSecret, sentCertificates } from './sent-certificates.ts';
+import { alertText, inWords } from './tls-alert.ts';
 import type { Resumption, TlsSessions } from './tls-sessions.ts';
 
 export type Secured =
@@ -27,7 +28,10 @@ export type Secured =
       readonly kind: 'failed';
       readonly failureClass: TlsFailureClass;
       readonly message: string;
-      /** A session was offered, so the failure may be due to it: a full handshake, on another connection, decides. */
+      /**
+       * The next handshake, on another connection, decides: it is a full one if a session was offered, to which the
+       * failure may be due; and the certificates are read if they were not.
+       */
       readonly isRetried?: true;
     };
 
@@ -118,19 +122,24 @@ export function secure(socket: Socket, { hostname, clock, deadline, sessions }: 
   const resumes = resumesOf(socket);
   attribute(secured, resumes);
   let offered = resumption?.session && resumption;
+  let isAskedAgain = false;
   return new Promise((resolve) => {
     const fail = (failureClass: TlsFailureClass, message: string) => {
       resumes();
       secured.destroy();
       offered?.failed();
-      resolve({ kind: 'failed', failureClass, message, ...(offered && { isRetried: true }) });
+      const isRetried = isAskedAgain || offered !== undefined;
+      resolve({ kind: 'failed', failureClass, message, ...(isRetried && { isRetried }) });
     };
     const failTooLong = () => fail('PROBER', keptMessage);
     // Stays for the socket's life, like the dialer's: a late error must not end the process.
     secured.on('error', (error) => {
       if (watched?.shaken() === false) return failTooLong();
       ofProcess.forget(socket);
-      fail(...tlsProblem(error, sent?.()));
+      const isRefused = isRefusedCertificate(error, secured.getProtocol());
+      // On another connection, where the certificate is read, it shows whether Go takes it.
+      isAskedAgain ||= isRefused && below === undefined;
+      fail(...tlsProblem(error, { isRefused, sent: sent?.() }));
     });
     (below ?? socket).on('error', (error) => secured.destroy(error));
     secured.once('close', () => {
@@ -202,35 +211,46 @@ const texts: Readonly<Record<string, string>> = {
   ERR_SSL_UNSUPPORTED_PROTOCOL: 'tls: server selected unsupported protocol version',
 };
 
-/** OpenSSL's codes of alerts, as `ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE` and `ERR_SSL_TLSV1_UNRECOGNIZED_NAME`. */
-const alertCode = /^ERR_SSL_(?:SSL\/TLS|SSLV3|TLSV1|TLSV13)_(?:ALERT_)?(\w+)$/;
-
-/** Where crypto/tls (alert.go) has other words for an alert than OpenSSL. */
-const alertTexts: Readonly<Record<string, string>> = {
-  BAD_RECORD_MAC: 'bad record MAC',
-  CERTIFICATE_REVOKED: 'revoked certificate',
-  CERTIFICATE_EXPIRED: 'expired certificate',
-  CERTIFICATE_UNKNOWN: 'unknown certificate',
-  UNKNOWN_CA: 'unknown certificate authority',
-  DECODE_ERROR: 'error decoding message',
-  DECRYPT_ERROR: 'error decrypting message',
-  PROTOCOL_VERSION: 'protocol version not supported',
-  INSUFFICIENT_SECURITY: 'insufficient security level',
-  USER_CANCELLED: 'user canceled',
+/** Go's words for a signature that its own verification would not take either, by part of OpenSSL or code. */
+const signatureTexts: Readonly<Record<string, string>> = {
+  'rsa routines': 'invalid signature by the server certificate: crypto/rsa: verification error',
+  ERR_SSL_BAD_SIGNATURE: 'invalid signature by the server certificate: ECDSA verification failure',
+  ERR_SSL_PROVIDER_SIGNATURE_FAILURE: 'invalid signature by the server certificate: ECDSA verification failure',
+  ERR_SSL_WRONG_CURVE: 'certificate used with invalid signature algorithm',
+  ERR_SSL_WRONG_SIGNATURE_TYPE: 'certificate used with invalid signature algorithm',
 };
 
-/** `sent`: the server's certificates, if they were read. What Go would say of them comes first. */
+/** Node's, of an error of OpenSSL. */
+type TlsError = NodeJS.ErrnoException & { readonly library?: string };
+
+/**
+ * OpenSSL does not take the server's certificate: it does not read it, or asks of TLS 1.2 what Go does not ask: a key
+ * usage, or a curve that the client offers. Go may take it or not.
+ */
+function isRefusedCertificate({ code = '', library = '' }: TlsError, protocol: string | null): boolean {
+  if (library === 'asn1 encoding routines') return true;
+  if (library === 'digital envelope routines') return code === 'ERR_SSL_DECODE_ERROR';
+  return protocol === 'TLSv1.2' && (code === 'ERR_SSL_ECC_CERT_NOT_FOR_SIGNING' || code === 'ERR_SSL_WRONG_CURVE');
+}
+
+type HandshakeProblem = {
+  readonly isRefused: boolean;
+  /** The server's certificates, if they were read. What Go says of them comes first. */
+  readonly sent: readonly Buffer[] | undefined;
+};
+
 function tlsProblem(
-  { code = 'EUNKNOWN' }: NodeJS.ErrnoException,
-  sent: readonly Buffer[] | undefined,
+  { code = 'EUNKNOWN', library = '' }: TlsError,
+  { isRefused, sent }: HandshakeProblem,
 ): readonly [TlsFailureClass, string] {
   if (code === handshakeTooLong || code === tooMuchBelowTls) return ['PROBER', keptMessage];
   const problem = sent && serverCertificatesProblem(sent);
   if (problem !== undefined) return ['TLS', problem];
   if (code === 'ECONNRESET') return ['CONNECT_RESET', 'read: connection reset by peer'];
-  const alert = alertCode.exec(code)?.[1];
-  if (alert !== undefined) return ['TLS', `remote error: tls: ${alertTexts[alert] ?? inWords(alert)}`];
-  return ['TLS', texts[code] ?? `tls: ${inWords(code.replace(/^ERR_SSL_/, ''))}`];
+  const reason = inWords(code.replace(/^ERR_SSL_/, ''));
+  if (sent && isRefused)
+    return ['PROBER', `the server's certificate is one that kubelet takes and OpenSSL does not: ${reason}`];
+  const signature = signatureTexts[library] ?? signatureTexts[code];
+  if (signature !== undefined) return ['TLS', `tls: ${signature}`];
+  return ['TLS', alertText(code) ?? texts[code] ?? `tls: ${reason}`];
 }
-
-const inWords = (code: string): string => code.replaceAll('_', ' ').toLowerCase();

@@ -44,7 +44,7 @@ function readExtension(frame: Der): Extension | string {
 
 type Problem = (value: Der, isCritical: boolean) => string | undefined;
 
-/** By identifier: 2.5.29.x are those of RFC 5280, section 4.2.1. What follows the value that Go reads does not count. */
+/** By identifier: 2.5.29.x are those of RFC 5280, section 4.2.1. Nothing behind the value that Go reads counts. */
 const problems: Readonly<Record<string, Problem>> = {
   '2.5.29.14': (value, isCritical) => {
     if (isCritical) return 'x509: subject key identifier incorrectly marked critical';

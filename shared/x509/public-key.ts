@@ -114,7 +114,7 @@ function ellipticKey(params: Buffer, point: Buffer): PublicKey {
   const { name, bytes, p, b } = curve;
   if (point.length !== 1 + 2 * bytes) return malformed(`invalid ${name} point encoding`);
   const [x, y] = [unsigned(point.subarray(1, 1 + bytes)), unsigned(point.subarray(1 + bytes))];
-  if (x >= p || y >= p) return malformed(`invalid ${name}Element encoding`);
+  if (x >= p || y >= p) return malformed(`invalid ${name === 'P256' ? 'P256 element' : `${name}Element`} encoding`);
   const isOnCurve = (y * y - (x * x * x - 3n * x + b)) % p === 0n;
   return isOnCurve ? { kind: 'elliptic' } : malformed(`${name} point not on curve`);
 }

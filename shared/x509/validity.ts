@@ -1,4 +1,4 @@
-/** The two times of a certificate, as Go's cryptobyte reads them. Whether they are past is nobody's question here. */
+/** The two times of a certificate, as Go's cryptobyte reads them. Whether they have passed does not matter. */
 import { type Der, tags } from './der.ts';
 
 /** Why Go refuses the times; undefined: it does not. */

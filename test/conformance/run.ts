@@ -84,6 +84,8 @@ const families: Readonly<Record<string, Family>> = {
   conditions: pure(runConditions, containersReadyCondition, podReadyCondition, podInitializedCondition),
   'status-manager': pure(runStatusManager, nextStatus, apiApp, applyStep, syncTarget),
   'wire-http': wire(runWireHttp, httpProber),
+  'wire-certificates': wire(runWireHttp, httpProber),
+  'wire-tls': wire(runWireHttp, httpProber),
   'wire-tcp': wire(runWireTcp, tcpProber),
   'wire-grpc': wire(runWireGrpc, grpcProber),
   'wire-h2': wire(runWireH2, grpcProber, httpProber),

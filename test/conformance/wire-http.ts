@@ -10,6 +10,7 @@ import type { RunningServer } from '../support/tcp-server.ts';
 import { type SeenRequest, startWireServer, type WireServer } from '../support/wire-server.ts';
 import { compare } from './compare.ts';
 import type { VectorRunner } from './runner.ts';
+import { byOpenssl, isRefusedByOpenssl } from './tls-rules.ts';
 
 type Expect = {
   readonly result: string;
@@ -28,6 +29,8 @@ type HttpVector = {
     readonly path?: string;
     readonly headers?: readonly (readonly [string, string])[];
     readonly timeoutMs: number;
+    /** How often the probe is made, with the same outcome; absent: once. */
+    readonly times?: number;
   };
   readonly messageFromTransport?: boolean;
   readonly anyMessage?: boolean;
@@ -54,8 +57,14 @@ export const runWireHttp: VectorRunner = async (given) => {
     ports.push(started.port);
   }
   try {
-    const attempt = await probe(vector, ports[0] ?? 0);
-    return differenceToAll(vector, { attempt, requests }, fill);
+    const { times = 1 } = vector.probe;
+    for (let time = 1; time <= times; time += 1) {
+      const attempt = await probe(vector, ports[0] ?? 0);
+      if (isRefusedByOpenssl(given) && attempt.failureClass === 'PROBER') return byOpenssl;
+      const difference = differenceToAll(vector, { attempt, requests }, fill);
+      if (difference !== undefined) return difference;
+    }
+    return undefined;
   } finally {
     await Promise.all(running.map((server) => server.close()));
   }

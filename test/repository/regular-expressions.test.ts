@@ -26,6 +26,7 @@ const repeatedSearches: Readonly<Record<string, string>> = {
   '/[\\r\\n]/g': 'is of constant length',
   '/[^\\x20-\\x7e]/g': 'is of constant length',
   '/["\\\\]/g': 'is of constant length',
+  '/\\\\(.)/gs': 'is of constant length',
   '/["\\\\]|[^ -~]/gu': 'is of constant length',
 };
 

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { type Certificate, selfSigned } from './certificate.ts';
 import { listenWith, type RunningServer, startTcpServer } from './tcp-server.ts';
+import { startTlsPeer, type TlsPeer } from './tls-peer.ts';
 
 export type WireAction = {
   readonly send?: string;
@@ -23,8 +24,18 @@ export type WireAction = {
 export type WireTls = 'self-signed' | 'expired' | 'wrong-name' | 'tls1.2-only' | 'tls1.0-only';
 
 export type WireServer = {
-  readonly kind: 'raw' | 'closed' | 'backlog-full' | 'accept-silent' | 'accept-close' | 'speak-first' | 'http2';
+  readonly kind:
+    | 'raw'
+    | 'closed'
+    | 'backlog-full'
+    | 'accept-silent'
+    | 'accept-close'
+    | 'speak-first'
+    | 'http2'
+    | 'peer';
   readonly tls?: WireTls;
+  /** Of the kind `peer`. */
+  readonly peer?: TlsPeer;
   /** By request target; `*`: any other. */
   readonly routes?: { readonly [target: string]: readonly WireAction[] | null };
 };
@@ -60,6 +71,9 @@ export function startWireServer(server: WireServer, options = noOptions): Promis
       );
     case 'http2':
       return listenWith(http2Server(options), host);
+    case 'peer':
+      if (!server.peer) throw new Error('a peer is missing');
+      return startTlsPeer(server.peer);
     case 'closed':
     case 'backlog-full':
     case 'accept-silent':

@@ -39,11 +39,13 @@ var families = []family{
 	{name: "update-pod-status", reach: seam, record: recordUpdatePodStatus},
 	{name: "wire-addresses", reach: sockets, record: recordInRoom, lanes: wireLanes},
 	{name: "wire-goaway", reach: sockets, record: recordWireH2, lanes: wireLanes},
+	{name: "wire-certificates", reach: sockets, record: recordWireHTTP, lanes: wireLanes},
 	{name: "wire-grpc", reach: sockets, record: recordWireGRPC, lanes: wireLanes},
 	{name: "wire-h2", reach: sockets, record: recordWireH2, lanes: wireLanes},
 	{name: "wire-http", reach: sockets, record: recordWireHTTP, lanes: wireLanes},
 	{name: "wire-sni", reach: sockets, record: recordInRoom, lanes: wireLanes},
 	{name: "wire-tcp", reach: sockets, record: recordWireTCP, lanes: wireLanes},
+	{name: "wire-tls", reach: sockets, record: recordWireHTTP, lanes: wireLanes},
 	{name: "worker", reach: seam, record: recordWorker},
 }
 

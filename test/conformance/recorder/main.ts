@@ -95,7 +95,8 @@ function record(folder: string, version: Version, recorded: Version): number {
   cpSync(module, folder, { recursive: true });
   if (version.text !== recorded.text) useVersion(folder, version);
   const binary = build(folder, version, recorded);
-  const flags = [`-vectors=${vectors}`, `-only=${values.only}`, `-write=${values.write}`];
+  const peers = `-peers=${process.execPath} ${join(module, 'peers.ts')}`;
+  const flags = [`-vectors=${vectors}`, `-only=${values.only}`, `-write=${values.write}`, peers];
   process.stdout.write(`Kubernetes ${version.text}, ${vectors}\n`);
   const { status } = spawnSync(binary, ['-test.timeout=0', ...flags], { cwd: folder, stdio: 'inherit' });
   if (values.write) for (const file of ['go.mod', 'go.sum']) cpSync(join(folder, file), join(values.write, file));

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"encoding/base64"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -30,6 +31,8 @@ type wireAction struct {
 type wireServer struct {
 	Kind, TLS string
 	Routes    map[string][]wireAction
+	// Peer is a server that peers.ts starts.
+	Peer json.RawMessage
 }
 
 type seenRequest struct {
@@ -111,6 +114,8 @@ func (p *httpPlayer) start(i int) *server {
 		return listen(loopback, func(connection *net.TCPConn) { p.serve(i, connection) })
 	case "http2":
 		return p.http2Server(i)
+	case "peer":
+		return peers.start(given.Peer)
 	default:
 		return tcpServer(given.Kind, loopback)
 	}
