@@ -97,8 +97,9 @@ const newContext = (): SecureContext =>
     ecdhCurve: groups,
     sigalgs: signatureAlgorithms,
     // A server could demand handshake after handshake. Go's client refuses the first one too. A server of TLS 1.2 that
-    // does not know secure renegotiation (RFC 5746) is taken, as by Go.
-    secureOptions: constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_LEGACY_SERVER_CONNECT,
+    // does not know secure renegotiation (RFC 5746) is taken, as by Go. Go does not offer to encrypt before the MAC.
+    secureOptions:
+      constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_LEGACY_SERVER_CONNECT | constants.SSL_OP_NO_ENCRYPT_THEN_MAC,
   });
 
 /** For `BelowTls` a context of its own: in one whose secrets are logged once, OpenSSL logs those of all connections. */
