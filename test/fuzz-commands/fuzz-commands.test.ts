@@ -6,6 +6,7 @@ import { convertedProbe } from './converted-probe.ts';
 import { fates, fuzzCommands } from './fuzz.ts';
 import { type Judgement, judge } from './judge.ts';
 import { pathOf } from './programs.ts';
+import { fuzzScripts } from './scripts.ts';
 import { type Answer, answers, type RecordedRequest } from './stand.ts';
 
 const count = 120;
@@ -18,6 +19,11 @@ test(`of ${count} random commands, those by curl become the same request, or sta
   const { curl } = tools;
   assert.ok(curl && curl.same + curl.approximated > 10 && curl.stays > 10, JSON.stringify(curl));
   assert.equal(fates.reduce((sum, fate) => sum + curl[fate], 0) > count / 4, true);
+});
+
+test('scripts that run one command run it in every shell', async () => {
+  const { ran, failures } = await fuzzScripts({ random: seededRandom(seed), count: 40 });
+  assert.deepEqual({ ran, failures }, { ran: 40, failures: [] });
 });
 
 const request: RecordedRequest = { port: '@HTTP@', method: 'GET', path: '/', host: 'localhost:80', headers: [] };

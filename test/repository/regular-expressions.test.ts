@@ -12,6 +12,7 @@ import { expressionsIn, foundExpressions, listed, listPath, proofOf } from '../s
  * beyond its own end would make all of them together quadratic. These have been read for it, and why they do not.
  */
 const repeatedSearches: Readonly<Record<string, string>> = {
+  '/(^|[ \\t\\n;])#[^\\n]*/g': 'matches all that it has read',
   '/\\{\\w+\\}/g': 'stops at the first character that is no letter',
   '/\\{(\\w+)\\}/g': 'stops at the first character that is no letter',
   '/"(?:[^"\\\\]|\\\\.)*"?|[{}[\\]:]/gs': 'matches all that it has read',

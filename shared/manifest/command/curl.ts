@@ -6,7 +6,7 @@ import { type Difference, type Reading, runs } from './reading.ts';
 /** `output`: it decides only what is printed. */
 export type CurlMeaning =
   | ('output' | 'fail' | 'url' | 'header' | 'userAgent' | 'referer' | 'get' | 'ipv4' | 'insecure' | 'noEffect')
-  | ('method' | 'redirects' | 'time' | 'retries' | 'certificate');
+  | ('method' | 'redirects' | 'time' | 'retries');
 
 const duration = /^\d{1,6}(\.\d{1,3})?$/;
 const count = /^\d{1,6}$/;
@@ -33,8 +33,8 @@ export const curlOptions: readonly Option<CurlMeaning>[] = [
   { names: ['-e', '--referer'], value: /^[!-:<-~]+$/, means: 'referer' },
   { names: ['-L', '--location'], means: 'redirects' },
   { names: ['-k', '--insecure'], means: 'insecure' },
-  { names: ['--cacert'], value: path, means: 'certificate' },
-  { names: ['--capath'], value: path, means: 'certificate' },
+  { names: ['--cacert'], value: path, means: 'noEffect' },
+  { names: ['--capath'], value: path, means: 'noEffect' },
   { names: ['-m', '--max-time'], value: duration, means: 'time' },
   { names: ['--connect-timeout'], value: duration, means: 'time' },
   { names: ['--retry'], value: count, means: 'retries' },
@@ -57,7 +57,7 @@ export function curl(args: readonly string[], names: readonly string[]): Reading
   const fails = new Set(given.filter(({ means }) => means === 'fail').map(({ name }) => name));
   if (fails.has('--fail-with-body') && fails.size > 1) return runs('"--fail-with-body" stands beside "--fail"');
   if (is('method') && is('get')) return runs('"-X" stands beside "-I"');
-  const differing: readonly Difference[] = (['method', 'time', 'retries', 'certificate'] as const).filter(is);
+  const differing: readonly Difference[] = (['method', 'time', 'retries'] as const).filter(is);
   return httpReading(
     {
       urls: [...operands, ...valuesOf(given, 'url')],
@@ -67,6 +67,7 @@ export function curl(args: readonly string[], names: readonly string[]): Reading
         ...valuesOf(given, 'referer').map((value) => ({ name: 'Referer', value })),
       ],
       isIpv4: is('ipv4'),
+      // Without -k it verifies by some authority, whether that is named or not.
       verifies: !is('insecure'),
       differences: [...differing, ...(is('fail') ? [] : ['statuses' as const])],
     },

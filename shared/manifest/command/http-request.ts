@@ -45,25 +45,28 @@ export function httpReading(request: Request, names: readonly string[]): Reading
 
 type Url = { readonly scheme: string; readonly host: string; readonly port: number; readonly path: string };
 
+const origin = /^(?:(https?):\/\/)?(\[::1\]|[A-Za-z0-9][\w.-]*)(?::([1-9]\d{0,4}))?$/;
+
 /**
- * With paths that neither tool nor Go's net/url changes on the way to the request: wget changes other escapes, and
- * BusyBox sends a query without a path, and a fragment, as a path.
+ * What neither tool nor Go's net/url changes on the way to the request: wget decodes other escapes, and BusyBox sends a
+ * query without a path, and a fragment, as a path.
  */
-const urlPattern =
-  /^(?:(https?):\/\/)?(\[::1\]|[A-Za-z0-9][\w.-]*)(?::([1-9]\d{0,4}))?(?:(\/(?:[\w\-.~!'()*+,;=:@&/]|%[2-9A-F][0-9A-F])*)(\?(?:[\w\-.~!'()*+,;=:@&/?]|%[2-9A-F][0-9A-F])*)?)?$/;
+const pathAndQuery = /^\/(?:[\w\-.~!'()*+,;=:@&/?]|%(?:2[02356BCF]|3[ABDF]|40))*$/;
 
 /** Returns what is wrong as a text. */
 function readUrl(text: string): Url | string {
-  const [, written, host = '', portText, path = '/', query = ''] = urlPattern.exec(text) ?? [];
-  if (host === '') return whyNotPlain(text);
+  const [, start = '', rest = ''] = /^((?:https?:\/\/)?[^/?#]*)(.*)$/s.exec(text) ?? [];
+  const [, written, host = '', portText] = origin.exec(start) ?? [];
+  const path = rest === '' ? '/' : rest;
+  if (host === '' || !pathAndQuery.test(path)) return whyNotPlain(text);
   // curl guesses other schemes from names such as ftp.example.org.
   if (written === undefined && (host.startsWith('[') || (/[A-Za-z]/.test(host) && host.includes('.'))))
-    return `${shown(text)} has no scheme`;
+    return `${shown(start)} has no scheme`;
   if (path.startsWith('//')) return 'its path begins with "//"';
-  if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) return 'its path has a segment of dots';
+  if (/\/(\.|%2e){1,2}(\/|$)/i.test(path.split('?')[0] ?? '')) return 'its path has a segment of dots';
   const scheme = written ?? 'http';
   const port = portText === undefined ? (scheme === 'https' ? 443 : 80) : Number(portText);
-  return port > portMax ? `its port is above ${portMax}` : { scheme, host, port, path: path + query };
+  return port > portMax ? `its port is above ${portMax}` : { scheme, host, port, path };
 }
 
 /** Without what may be a secret. */

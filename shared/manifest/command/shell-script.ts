@@ -27,7 +27,10 @@ export function scriptCommand(script: string, isBash: boolean): ScriptCommand {
   if (second) return other(`its script has a second command${nameIn(second.command)}`);
   if (first.background === true) return other('"&" runs it in the background');
   const found = judged(first.command);
-  return typeof found === 'string' ? other(found) : simple(found, isBash);
+  if (typeof found === 'string') return other(found);
+  const command = simple(found, isBash);
+  const isKnown = command.kind === 'other' || isAllRead(script, first.command);
+  return isKnown ? command : other('its script has an operator out of place');
 }
 
 type Node = ReturnType<typeof parse>['commands'][number]['command'];
@@ -40,6 +43,27 @@ function judged(node: Node): Command | string {
   const [operator] = node.operators;
   const prefix = node.prefixes[0]?.type === 'Time' ? '"time"' : '"!"';
   return operator === undefined ? `${prefix} stands before it` : `${shown(operator)} passes its output on`;
+}
+
+/**
+ * unbash leaves out what a shell would refuse, such as a lone parenthesis, mostly without an error. So what stands
+ * between the words is looked at, too.
+ */
+function isAllRead(script: string, node: Node): boolean {
+  const nodes = node.type === 'AndOr' ? node.commands : [node];
+  const read = nodes.flatMap((each) =>
+    each.type === 'Command' ? [each.name ?? [], each.prefix, each.suffix].flat() : [],
+  );
+  let [between, end, isBehindRedirection] = ['', 0, false];
+  for (const each of read.sort((a, b) => a.pos - b.pos)) {
+    // dash reads `>&1>file` as `>&` and `1>file`.
+    if (each.pos === end && isBehindRedirection) return false;
+    between += `${script.slice(end, each.pos)}\0`;
+    end = each.end;
+    isBehindRedirection = each.type === 'Redirect';
+  }
+  const plain = `${between}${script.slice(end)}`.replaceAll(/(^|[ \t\n;])#[^\n]*/g, '$1').trim();
+  return /^(?:[ \t\n\0]|\\\n|\|\||&&)*$/.test(plain.endsWith(';') ? plain.slice(0, -1) : plain);
 }
 
 const nameIn = (node: Node): string => (node.type === 'Command' && node.name ? `, ${shown(node.name.text)}` : '');
@@ -80,6 +104,8 @@ function simple(command: Command, isBash: boolean): ScriptCommand {
     }
     const expanded = expansionIn(each);
     if (expanded !== undefined) return other(`the shell expands ${shown(expanded)}`);
+    // In words that are left, it stands for itself in some shells only.
+    if (each.value.includes('$')) return other('"$" may stand for a variable');
     words.push(each.value);
   }
   if (words[0] !== 'exec') return { kind: 'command', words };

@@ -38,7 +38,7 @@ export function wget(args: readonly string[], names: readonly string[]): Reading
   if (options.kind === 'unknown') return runs(options.reason);
   const { given, operands } = options;
   const is = (means: WgetMeaning) => isGiven(given, means);
-  const differing: readonly Difference[] = (['method', 'time', 'retries', 'certificate'] as const).filter(is);
+  const differing: readonly Difference[] = (['method', 'time', 'retries'] as const).filter(is);
   // Without the option it tries 20 times where a connection breaks.
   const isTriedOnce = Number(valuesOf(given, 'tries')[0] ?? 20) === 1;
   return httpReading(
@@ -47,7 +47,7 @@ export function wget(args: readonly string[], names: readonly string[]): Reading
       headers: valuesOf(given, 'header'),
       named: valuesOf(given, 'userAgent').map((value) => ({ name: 'User-Agent', value })),
       isIpv4: is('ipv4'),
-      verifies: !is('insecure'),
+      verifies: !is('insecure') || is('certificate'),
       differences: [
         ...differing,
         ...(isTriedOnce ? [] : ['retries' as const]),
