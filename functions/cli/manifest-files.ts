@@ -2,7 +2,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { hostDetail } from '../../shared/core/host-detail.ts';
 import { isHost } from '../../shared/core/names.ts';
-import { type Conversion, convertFile, type FileError, type FilePlace } from '../../shared/manifest/convert.ts';
+import {
+  type Conversion,
+  convertFile,
+  type FileError,
+  type FilePlace,
+  type Tally,
+} from '../../shared/manifest/convert.ts';
 import type { FormatOptions } from '../../shared/manifest/manifest.ts';
 import type { FetchOptions } from './fetched-file.ts';
 import type { Io } from './io.ts';
@@ -88,10 +94,19 @@ export function reportErrors(conversions: readonly Conversion[], err: Io['err'])
     if (each.kind === 'invalid') for (const error of each.errors) err(fileErrorText(error));
 }
 
-/** What was approximated or left out, one line each. */
+/** What is said of files, one line each. What matters comes last: first what is harmless, then what is lost. */
 export function reportNotes(conversions: readonly Conversion[], err: Io['err']): void {
+  const notes = conversions.flatMap((each) => (each.kind === 'converted' ? each.notes : []));
   const kinds = { approximated: 'approximated', leftOut: 'left out', note: 'note' } as const;
-  for (const each of conversions)
-    if (each.kind === 'converted')
-      for (const note of each.notes) err(`${placeText(note)}: ${kinds[note.kind]}: ${note.what} ${note.reason}`);
+  for (const isHarmless of [true, false])
+    for (const note of notes)
+      if ((note.kind === 'note') === isHarmless)
+        err(`${placeText(note)}: ${kinds[note.kind]}: ${note.what} ${note.reason}`);
+}
+
+/** How many targets the files have, and how much of them is no target. */
+export function tallyText({ targets, approximated, leftOut }: Tally): string {
+  const lost = leftOut === 0 ? 'nothing is left out' : `${leftOut} left out, which nothing probes`;
+  const what = `${targets} ${targets === 1 ? 'target' : 'targets'}`;
+  return `${what}: ${targets - approximated} exact, ${approximated} approximated; ${lost}.`;
 }

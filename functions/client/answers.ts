@@ -22,7 +22,7 @@ export const probedShape = z.looseObject({ probes: z.array(z.looseObject({ conta
 export const openapiShape = z.looseObject({
   info: z.looseObject({ title: z.literal('probelet'), version: z.string() }),
 });
-export const healthShape = z.looseObject({ status: z.string() });
+export const healthShape = z.looseObject({ status: z.string(), notMonitored: z.number().optional() });
 export const cleanedShape = z.looseObject({
   kept: z.array(z.string()),
   removed: z.array(z.string()),

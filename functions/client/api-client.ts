@@ -72,8 +72,15 @@ export type RequestedProbes = {
 
 export type ServerVersion = { readonly api: string; readonly status: string };
 
-/** `answeredAtMs`: by the clock of the server, cut to a second; NaN if it does not say. */
-export type ServerHealth = { readonly status: string; readonly answeredAtMs: number };
+/**
+ * `answeredAtMs`: by the clock of the server, cut to a second; NaN if it does not say. `notMonitored`: how much of the
+ * files of its configuration nothing probes; absent without a configuration.
+ */
+export type ServerHealth = {
+  readonly status: string;
+  readonly answeredAtMs: number;
+  readonly notMonitored?: number;
+};
 
 /** OpenAPI 3.1. */
 export type ApiDescription = {
@@ -151,8 +158,9 @@ type EventPage = { readonly items: readonly EventView[] };
 
 async function readHealth(deps: RequestDeps): Promise<ServerHealth> {
   const answer = await askJson(deps, { path: '/healthz', accepts: [503], isOpen: true });
-  const { status } = shaped<{ readonly status: string }>(deps, healthShape, answer);
-  return { status, answeredAtMs: Date.parse(answer.date) };
+  const { status, notMonitored } = shaped<Pick<ServerHealth, 'status' | 'notMonitored'>>(deps, healthShape, answer);
+  const found = notMonitored === undefined ? {} : { notMonitored };
+  return { status, ...found, answeredAtMs: Date.parse(answer.date) };
 }
 
 async function readMetrics(deps: RequestDeps): Promise<string | undefined> {

@@ -19,7 +19,7 @@ import { targetAddress } from '../../shared/store/keys.ts';
 import { type ConfigSource, type ConfigSources, configSources } from './config-sources.ts';
 import type { FileTarget, ReadTargets } from './convert-thread.ts';
 import { type Converter, targetConverter } from './converter.ts';
-import { type FileFault, faultLog } from './file-faults.ts';
+import { type FileFault, faultLog, logNotMonitored } from './file-faults.ts';
 
 export type ConfigTargets = {
   /**
@@ -37,6 +37,8 @@ export type AppliedFiles = {
   readonly folders: readonly string[];
   /** Otherwise the second look is due. */
   readonly isSettled: boolean;
+  /** What the files have that nothing probes, such as endpoints that no probe can ask. */
+  readonly notMonitored: number;
 };
 
 /** Targets of all files together. */
@@ -51,6 +53,7 @@ type Known = {
   /** Targets of the file that are to be tried again. */
   readonly failed: ReadonlySet<string>;
   readonly faults: readonly FileFault[];
+  readonly notMonitored: number;
   /** When to try again, and how long to wait after that. */
   readonly retryAtMs: number;
   readonly retryMs: number;
@@ -76,7 +79,8 @@ export function configTargets(deps: ApiDeps, signal: AbortSignal): ConfigTargets
         await converter.close();
       }
       const { folders } = sources;
-      if (signal.aborted) return { folders, isSettled: true };
+      const notMonitored = [...round.known.values()].reduce((sum, each) => sum + each.notMonitored, 0);
+      if (signal.aborted) return { folders, isSettled: true, notMonitored };
       faults.report([
         ...sources.faults.map(({ file, detail }) => ({ file, line: 1, column: 1, detail })),
         ...[...round.known.values()].flatMap((each) => each.faults),
@@ -87,7 +91,7 @@ export function configTargets(deps: ApiDeps, signal: AbortSignal): ConfigTargets
       seen = found;
       if (isForced || !isSettled) isPruned = false;
       if (isSettled && !isPruned) isPruned = await prune(deps, { sources, known, signal });
-      return { folders, isSettled };
+      return { folders, isSettled, notMonitored };
     },
   };
 }
@@ -118,11 +122,13 @@ class Round {
       return;
     }
     const { name, path, entry, signature } = source;
-    const asked = { name, path, ...(entry.host !== undefined && { host: entry.host }) };
+    const { host, namespace } = entry;
+    const asked = { name, path, ...(host !== undefined && { host }), ...(namespace !== undefined && { namespace }) };
     const read = await this.#options.converter.convert(asked, this.#options.signal);
     if (read.kind === 'read') return this.#register(source, read, last);
     const faults = read.errors.map((error) => ({ ...error, isWhole: true }));
-    this.known.set(name, { signature, failed: new Set(), faults, retryAtMs: 0, retryMs: firstRetryMs });
+    const { notMonitored = 0 } = this.#options.before.get(name) ?? {};
+    this.known.set(name, { signature, failed: new Set(), faults, notMonitored, retryAtMs: 0, retryMs: firstRetryMs });
   }
 
   /** A file that names a target of a file before it is no longer what it was. */
@@ -137,7 +143,7 @@ class Round {
   }
 
   /** Of an unchanged file only what failed is tried. */
-  async #register(source: ConfigSource, { targets, notes }: ReadFileTargets, last?: Known): Promise<void> {
+  async #register(source: ConfigSource, { targets, tally, leftOut }: ReadFileTargets, last?: Known): Promise<void> {
     const { deps, signal } = this.#options;
     const { name: file, signature } = source;
     const { owned, refused } = this.#divided(source, targets);
@@ -156,9 +162,25 @@ class Round {
     const names = new Set(owned.map(({ key }) => key));
     const faults = [...failed.values()].slice(0, fileErrorsMax);
     const retryAtMs = this.#nowMs() + retryMs;
-    this.known.set(file, { signature, names, failed: new Set(failed.keys()), faults, retryAtMs, retryMs });
-    const counts = { targets: owned.length, created, failed: failed.size, notes };
+    const notMonitored = tally.leftOut;
+    this.known.set(file, {
+      signature,
+      names,
+      failed: new Set(failed.keys()),
+      faults,
+      notMonitored,
+      retryAtMs,
+      retryMs,
+    });
+    const counts = {
+      targets: owned.length,
+      created,
+      failed: failed.size,
+      approximated: tally.approximated,
+      notMonitored,
+    };
     if (!last || created > 0) deps.log.info('file of targets applied', { file, ...counts });
+    if (!last) logNotMonitored(deps.log, leftOut, notMonitored);
   }
 
   /** Takes the targets that no file before this one has. */

@@ -14,6 +14,8 @@ import { InvalidOption } from './option-values.ts';
 export type Configuration = {
   /** Reads everything again, secrets included, and registers all targets again. */
   reload(): void;
+  /** What the files have that nothing probes. */
+  notMonitored(): number;
   stop(): Promise<void>;
 };
 
@@ -36,6 +38,7 @@ export function followConfig(setup: ConfigSetup, ports: ConfigurationPorts): Con
   const ended = follower.run();
   return {
     reload: () => follower.reload(),
+    notMonitored: () => follower.notMonitored,
     async stop() {
       follower.stop();
       await ended;
@@ -47,6 +50,7 @@ class Follower {
   readonly #ports: ConfigurationPorts;
   readonly #clock: Clock;
   readonly #stopped = new AbortController();
+  notMonitored = 0;
   #setup: ConfigSetup;
   #isForced = true;
   #isChanged = false;
@@ -83,7 +87,8 @@ class Follower {
       if (!isFirst && (isForced || version !== read)) this.#readAgain();
       read = version;
       try {
-        const { folders, isSettled } = await targets.apply(this.#setup, isForced);
+        const { folders, isSettled, notMonitored } = await targets.apply(this.#setup, isForced);
+        this.notMonitored = notMonitored;
         this.#follow([...new Set(folders)].slice(0, watchesMax));
         await this.#rest(isSettled ? pollMs : secondLookMs);
       } catch (error) {

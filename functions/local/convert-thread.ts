@@ -5,10 +5,15 @@
 import { readFileSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { readFault } from '../../shared/lib/read-fault.ts';
-import { convertFile, type FileError } from '../../shared/manifest/convert.ts';
+import { convertFile, type FileError, type Note, type Tally, tallyOf } from '../../shared/manifest/convert.ts';
 import type { Place } from '../../shared/manifest/manifest.ts';
 
-export type AskedFile = { readonly name: string; readonly path: string; readonly host?: string };
+export type AskedFile = {
+  readonly name: string;
+  readonly path: string;
+  readonly host?: string;
+  readonly namespace?: string;
+};
 
 export type FileTarget = {
   /** Absent: the file does not name one. */
@@ -20,7 +25,13 @@ export type FileTarget = {
 };
 
 export type ReadTargets =
-  | { readonly kind: 'read'; readonly targets: readonly FileTarget[]; readonly notes: number }
+  | {
+      readonly kind: 'read';
+      readonly targets: readonly FileTarget[];
+      readonly tally: Tally;
+      /** The first of what nothing probes. */
+      readonly leftOut: readonly Note[];
+    }
   | { readonly kind: 'invalid'; readonly errors: readonly FileError[] };
 
 parentPort?.on('message', (asked: AskedFile) => parentPort?.postMessage(targetsIn(asked)));
@@ -42,8 +53,12 @@ function targetsIn({ name: file, path, ...options }: AskedFile): ReadTargets {
     const named = metadata?.namespace ? { namespace: metadata.namespace } : {};
     return { ...named, name, manifest: manifest as object, place: { line, column } };
   });
-  return { kind: 'read', targets, notes: converted.notes.length };
+  const leftOut = converted.notes.filter(({ kind }) => kind === 'leftOut').slice(0, leftOutMax);
+  return { kind: 'read', targets, tally: tallyOf([converted]), leftOut };
 }
+
+/** Of one file, as many as are logged. */
+const leftOutMax = 100;
 
 const emptyFile = 'is empty: to remove its targets, remove the file, or its name from the configuration';
 

@@ -1,6 +1,6 @@
 /** Logs what is wrong in files of targets: each fault when it appears, not again while it lasts. */
 import type { Log } from '../../shared/lib/log.ts';
-import type { FileError } from '../../shared/manifest/convert.ts';
+import type { FileError, Note } from '../../shared/manifest/convert.ts';
 
 export type FileFault = FileError & {
   /** Nothing of the file was applied. */
@@ -34,4 +34,13 @@ export function faultLog(log: Log): FaultLog {
       before = now;
     },
   };
+}
+
+/** What the file has and nothing probes: of `count` the first. */
+export function logNotMonitored(log: Log, leftOut: readonly Note[], count: number): void {
+  for (const { kind: _, ...note } of leftOut)
+    log.warn('not monitored: this part of a file of targets is left out', note);
+  const [{ file } = {}] = leftOut;
+  const more = count - leftOut.length;
+  if (more > 0) log.warn('more of this file is not monitored', { file, parts: more });
 }

@@ -16,6 +16,8 @@ export type LocalMetrics = {
 export type LocalMetricsOptions = {
   /** Returns the number of quarantined items. */
   readonly quarantinedItems: () => number;
+  /** What files of the configuration have that nothing probes; absent without a configuration. */
+  readonly notMonitored?: (() => number) | undefined;
   /** Whether each target has series of its own. If not, probes are counted by type and result. */
   readonly perTarget: boolean;
 };
@@ -36,6 +38,11 @@ const quarantined: Family = {
   type: 'gauge',
   help: 'Quarantined items of the store, which cannot be read.',
 };
+const unmonitored: Family = {
+  name: 'probelet_config_entries_not_monitored',
+  type: 'gauge',
+  help: 'Entries of the files of the configuration that nothing probes, such as endpoints that no probe can ask.',
+};
 const total: Family = {
   name: 'prober_probe_total',
   type: 'counter',
@@ -51,12 +58,13 @@ const duration: Family = {
 const bucketBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const results: readonly ProbeMetricResult[] = ['successful', 'failed', 'unknown'];
 
-export function localMetrics({ quarantinedItems, perTarget }: LocalMetricsOptions): LocalMetrics {
+export function localMetrics({ quarantinedItems, notMonitored, perTarget }: LocalMetricsOptions): LocalMetrics {
   const counted = perTarget ? countedByWorker() : countedByType();
   return {
     probes: counted.probes,
     families: () => [
       { family: quarantined, series: [sample(quarantined.name, '', quarantinedItems())] },
+      ...(notMonitored ? [{ family: unmonitored, series: [sample(unmonitored.name, '', notMonitored())] }] : []),
       { family: total, series: textsOf(counted.totals(), totalText) },
       { family: duration, series: textsOf(counted.durations(), durationText) },
     ],

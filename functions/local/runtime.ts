@@ -73,7 +73,10 @@ export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runt
   const quarantined = () => met.with(shard.view()?.quarantined ?? []);
   const requests = restartTally();
   const views = () => lastViewed(shard);
-  const metrics = processMetrics({ ...options, clock, requests, views, quarantinedItems: () => quarantined().length });
+  const { config } = options;
+  const notMonitored = config && (() => configuration.notMonitored());
+  const quarantinedItems = () => quarantined().length;
+  const metrics = processMetrics({ ...options, clock, requests, views, quarantinedItems, notMonitored });
   subscribeStatusSync(bus, { ...shared, bus: requests.counted(bus) });
   const { canaries, forRun } = probing;
   const shard = hostShard(
@@ -86,7 +89,7 @@ export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runt
     onPoison: met.add,
     quotas,
     advise: probing.advise,
-    health: () => healthOf(shard, quarantined()),
+    health: () => healthOf(shard, quarantined(), notMonitored?.()),
     onTerminating: async (address) => within(clock, Promise.resolve(shard.view()?.reread(address)), noticesMs),
     watch: (subscriber) => bus.subscribe({ source: ['probelet'] }, subscriber, { name: 'watch' }),
     ...(shares && { watchersMax: shares.watchersMax }),
@@ -121,11 +124,12 @@ function configured(
   dataDir: DataDir,
   ports: ConfiguredPorts,
 ): Configuration {
-  if (!config) return { reload: () => undefined, stop: async () => undefined };
+  if (!config) return { reload: () => undefined, notMonitored: () => 0, stop: async () => undefined };
   const alerts = localAlerts(dataDir, { ...ports, allows: allowExec });
-  const { reload, stop } = followConfig(config, { deps: ports.deps, onAlerts: alerts.configure });
+  const { reload, notMonitored, stop } = followConfig(config, { deps: ports.deps, onAlerts: alerts.configure });
   return {
     reload,
+    notMonitored,
     async stop() {
       await stop();
       await alerts.stop();
@@ -138,12 +142,21 @@ function lastViewed(shard: ShardHost): readonly RunView[] {
   return view ? [view] : [];
 }
 
-/** Healthy means that the process holds its shard. Quarantined items are reported but do not make it unhealthy. */
-function healthOf(shard: ShardHost, quarantined: readonly Poison[]) {
+/**
+ * Healthy means that the process holds its shard. Quarantined items, and what its configuration cannot monitor, are
+ * reported but do not make it unhealthy.
+ */
+function healthOf(shard: ShardHost, quarantined: readonly Poison[], notMonitored: number | undefined) {
   const view = shard.view();
   const { targets = 0, probes = 0, inFlight = 0 } = view ?? {};
   const { doubt, overload } = view?.beat ?? {};
   const doubts = doubt ? [doubt] : [];
   const overloads = overload ? [overload] : [];
-  return { ok: shard.isWell(), quarantined, doubts, overloads, details: { targets, probes, inFlight } };
+  return {
+    ok: shard.isWell(),
+    quarantined,
+    doubts,
+    overloads,
+    details: { targets, probes, inFlight, ...(notMonitored !== undefined && { notMonitored }) },
+  };
 }

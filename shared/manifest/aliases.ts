@@ -1,7 +1,7 @@
 /**
- * Bounds what the aliases of a document cost before they are followed. The parser shares an object that aliases use, but
- * reads the source of a merge key again for each use, and so the merge keys within it: a few lines can ask for more work
- * than any machine does.
+ * Bounds what the aliases of a document cost before they are followed. The parser shares an object that aliases use,
+ * but reads the source of a merge key again for each use, and so the merge keys within it: a few lines can ask for more
+ * work than any machine does.
  */
 import {
   type Alias,

@@ -48,25 +48,27 @@ const bare = (tool: Tool | undefined, args: readonly string[]): number | undefin
   tool?.port === 5432 && args.length === 0 ? tool.port : undefined;
 
 /**
- * The words of the one command. Undefined: there is another one, unless it only says how a failure ends or looks for a
- * word in the output.
+ * The words of the one command. Undefined: there is another one, unless it only gives the tool what to run, says how a
+ * failure ends, or looks for a word in the output.
  */
 function wordsOf(command: readonly string[]): readonly string[] | undefined {
   const [shell = '', option = '', script = '', ...more] = command;
   if (!/(^|\/)(ba|da|a)?sh$/.test(shell)) return command;
-  if (option !== '-c' || more.length > 0) return undefined;
-  const asked = script.trim().replace(input, '').replace(ending, '');
-  return /[;&|<>\n`]/.test(asked.replace(quoted, '').replace(/\$\([^()]*\)/g, ''))
-    ? undefined
-    : asked.split(/\s+/).map(unquoted);
+  const [piped = '', ending = 'false', ...others] = script.split('||').map((part) => part.trim());
+  if (option !== '-c' || more.length > 0 || others.length > 0 || !isFailure.test(ending)) return undefined;
+  const pipe = piped.split('|').map((part) => part.trim());
+  const [asked = '', filter = 'grep', ...rest] = /^echo\s/.test(piped) ? pipe.slice(1) : pipe;
+  if (rest.length > 0 || !/^grep\b/.test(filter)) return undefined;
+  const isMore = /[;&|<>\n`]/.test(asked.replace(quoted, '').replace(/\$\([^()]*\)?/g, ''));
+  return isMore ? undefined : asked.split(/\s+/).map(unquoted);
 }
 
-const quoted = /'[^']*'|"(?:[^"\\]|\\.)*"/g;
-/** What a shell of a database gets to run. */
-const input = /^echo\s+('[^']*'|"[^"]*"|[\w.()]+)\s*\|\s*/;
-const ending = /\s*(\|\s*grep\s+(-\w+\s+)?["']?[\w ]+["']?\s*)?(\|\|\s*(exit\s+-?[1-9]\d*|false)\s*)?$/;
+const isFailure = /^(exit\s+-?[1-9]\d*|false)$/;
+/** The closing quote is optional: a search that fails without it would start again at each later quote. */
+const quoted = /'[^']*'?|"(?:[^"\\]|\\.)*"?/g;
 
-const unquoted = (word: string): string => word.replace(/^(["'])(.*)\1$/, '$2');
+const unquoted = (word: string): string =>
+  word.length > 1 && /^["']/.test(word) && word.at(-1) === word[0] ? word.slice(1, -1) : word;
 
 /** `-p 1`, `-p1`, `--port 1` or `--port=1`; the last one counts. */
 function optionOf(args: readonly string[], names: readonly string[]): string | undefined {

@@ -36,6 +36,8 @@ export type ConvertedTarget = {
   readonly name: string;
   /** With its defaults. */
   readonly spec: TargetSpec;
+  /** Whether its probes ask something else than what the file says, as the notes tell. */
+  readonly isApproximated: boolean;
   /** Where the field of the manifest, or of the spec, stands in the file. */
   readonly placeOf: (pointer: string) => FilePlace;
   /** The name of that field in the file. */
@@ -53,7 +55,10 @@ export function convertFile({ name: file, text }: SourceFile, options: FormatOpt
   const read = readFile(text);
   if (read.kind === 'unreadable') return invalid(read.problems.map((problem) => ({ file, ...problem })));
   const { drafts, remarks, mistakes } = draftsOf(read.documents, options);
-  const decoded = drafts.map((draft) => decodedDraft(draft, file, options.namespace));
+  const isApproximated = approximatedAt(remarks);
+  const decoded = drafts.map((draft) =>
+    decodedDraft(draft, { file, ofNameless: options.namespace, isApproximated: isApproximated(draft) }),
+  );
   const targets = decoded.flatMap((each) => (each.kind === 'decoded' ? [each.target] : []));
   const errors = [
     ...mistakes.map((mistake) => errorOf(mistake, file)),
@@ -83,6 +88,18 @@ function draftsOf(documents: readonly SourceDocument[], options: FormatOptions):
   );
 }
 
+/** Remarks about a target have paths below its own. */
+function approximatedAt(remarks: readonly Remark[]): (draft: Draft) => boolean {
+  const found = new Map<SourceDocument, Set<string>>();
+  for (const { document, path, kind } of remarks) {
+    if (kind !== 'approximated') continue;
+    const paths = found.get(document) ?? new Set<string>();
+    found.set(document, paths);
+    for (let length = 0; length <= path.length; length += 1) paths.add(JSON.stringify(path.slice(0, length)));
+  }
+  return ({ at }) => found.get(at.document)?.has(JSON.stringify(at.path)) === true;
+}
+
 const unrecognised = (document: SourceDocument): Mistake => ({
   document,
   path: [],
@@ -96,7 +113,13 @@ type Decoded =
   | { readonly kind: 'decoded'; readonly target: ConvertedTarget; readonly ignored: readonly Note[] }
   | { readonly kind: 'wrong'; readonly errors: readonly FileError[] };
 
-function decodedDraft(draft: Draft, file: string, ofNameless = defaultNamespace): Decoded {
+type Decoding = {
+  readonly file: string;
+  readonly ofNameless: string | undefined;
+  readonly isApproximated: boolean;
+};
+
+function decodedDraft(draft: Draft, { file, ofNameless = defaultNamespace, isApproximated }: Decoding): Decoded {
   const placeOf = (pointer: string) => ({ file, ...draft.at.document.placeOf(sourcePath(draft, pointer)) });
   const fieldOf = (pointer: string) => fieldText(sourcePath(draft, pointer));
   const metadata = membersOf(draft.manifest.metadata);
@@ -111,7 +134,11 @@ function decodedDraft(draft: Draft, file: string, ofNameless = defaultNamespace)
   const manifest = keptOutOfManifest(draft.manifest).value;
   const notes = ignored.length === 0 ? [] : [ignoredNote(target.name, ignored, placeOf(''))];
   const { name, spec } = target;
-  return { kind: 'decoded', target: { manifest, namespace, name, spec, placeOf, fieldOf }, ignored: notes };
+  return {
+    kind: 'decoded',
+    target: { manifest, namespace, name, spec, isApproximated, placeOf, fieldOf },
+    ignored: notes,
+  };
 }
 
 const ignoredNote = (name: string, paths: readonly string[], place: FilePlace): Note => ({
@@ -174,4 +201,18 @@ function namedTwice(targets: readonly ConvertedTarget[]): readonly FileError[] {
     const pointer = '/metadata/name';
     return isKnown ? [{ ...placeOf(pointer), field: fieldOf(pointer), detail }] : [];
   });
+}
+
+export type Tally = { readonly targets: number; readonly approximated: number; readonly leftOut: number };
+
+/** How many targets there are, how many of them are approximated, and how much is left out, which nothing probes. */
+export function tallyOf(conversions: readonly Conversion[]): Tally {
+  const converted = conversions.flatMap((each) => (each.kind === 'converted' ? [each] : []));
+  const targets = converted.flatMap((each) => each.targets);
+  const notes = converted.flatMap((each) => each.notes);
+  return {
+    targets: targets.length,
+    approximated: targets.filter(({ isApproximated }) => isApproximated).length,
+    leftOut: notes.filter(({ kind }) => kind === 'leftOut').length,
+  };
 }

@@ -1,7 +1,7 @@
 /**
- * Conditions of Gatus, by the grammar of its `config/endpoint/condition.go` and `placeholder.go`: two elements around an
- * operator with a space on each side; a placeholder may be either element, in any case, within `len()` or `has()`; the
- * other may be `any()` or `pat()`.
+ * Conditions of Gatus, by the grammar of its `config/endpoint/condition.go` and `placeholder.go`: two elements around
+ * an operator with a space on each side. A placeholder may be either element, in any case, within `len()` or `has()`.
+ * The other may be `any()` or `pat()`.
  */
 import { durationSeconds } from './duration.ts';
 import { globMatches } from './gatus-pattern.ts';
@@ -14,7 +14,7 @@ export type Condition = {
   readonly elements: readonly [string, string];
 };
 
-/** What Gatus calls placeholders; undefined: nobody knows before it is asked. */
+/** What Gatus calls placeholders. Undefined: not known before the endpoint is asked. */
 export type Values = { readonly [placeholder: string]: string | undefined };
 
 /** Undefined: Gatus does not start with it. */
@@ -77,13 +77,14 @@ function formatted(value: string | undefined, by: Wrapped['by']): string | undef
   return by === 'has' ? String(value !== '') : String(Buffer.byteLength(value));
 }
 
-/** Without an answer there is no body; the one of gRPC has one member. Nobody knows another one. */
+/** Without an answer there is no body, and that of gRPC has one member. No other body is known. */
 function resolvedBody(element: string, body: string | undefined): string | undefined {
   const { by, inner } = unwrapped(element);
   const path = inner.slice('[BODY]'.length);
   if (body === undefined) return undefined;
   if (path === '') return body !== '' && by === 'len' ? undefined : formatted(body, by);
-  if (body === '' || /^\.(?!status)\w+$/.test(path)) return by === 'has' ? 'false' : invalid(element);
+  if (body === '' || (/^\.\w+$/.test(path) && !path.startsWith('.status')))
+    return by === 'has' ? 'false' : invalid(element);
   if (path !== '.status') return undefined;
   const { status }: { readonly status: string } = JSON.parse(body);
   return formatted(status, by);
@@ -132,6 +133,6 @@ function numberIn(text: string): bigint | undefined {
   const whole = integerIn(text);
   if (whole !== undefined) return whole;
   if (/^[+-]?(?:inf|infinity|nan|0x[\da-f._]+p[+-]?\d+)$/i.test(text)) return undefined;
-  const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : 0;
+  const number = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : 0;
   return Math.abs(number) < 2 ** 63 ? BigInt(Math.trunc(number)) : undefined;
 }

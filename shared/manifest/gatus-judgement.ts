@@ -1,7 +1,7 @@
 /**
- * What a probe makes of the conditions of an endpoint of Gatus. Each is asked of every answer that the endpoint may give,
- * and compared with what a probe says of that answer: so the conditions together are what the probe asks, or nearly that,
- * or something that no probe may stand for.
+ * What a probe makes of the conditions of an endpoint of Gatus. Each is asked of every answer that the endpoint may
+ * give, and compared with what a probe says of that answer. So the conditions together are what the probe asks, or
+ * nearly that, or something that no probe may stand for.
  */
 import { timeoutSecondsMax } from '../core/limits.ts';
 import { wholeSeconds } from './duration.ts';

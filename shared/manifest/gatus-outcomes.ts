@@ -1,4 +1,4 @@
-/** What an endpoint of Gatus may answer: what Gatus then knows of it, and whether a probe of it succeeds. */
+/** The answers that an endpoint of Gatus may give: what Gatus knows then, and whether a probe succeeds. */
 import type { Values } from './gatus-conditions.ts';
 
 export type ProbedBy = 'httpGet' | 'tcpSocket' | 'grpc';

@@ -48,7 +48,7 @@ export function urlHandler(text: string): UrlHandler {
   return schemeHandler({ scheme, host, port, path });
 }
 
-/** As it is written: the parser takes parts such as `..` out of it, which Gatus and a probe send. */
+/** As it is written: the parser removes parts such as `..`, which Gatus and a probe send. */
 function writtenPath(text: string): string {
   const [path = ''] = text.split('#');
   return path.startsWith('/') ? path : `/${path}`;

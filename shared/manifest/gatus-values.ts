@@ -1,6 +1,6 @@
 /**
- * Values as Gatus reads them. Before it parses its file it puts in variables of the environment, whose values nobody
- * knows here; `$$` stands for a dollar. A boolean may have the words of YAML 1.1.
+ * Values as Gatus reads them. Before it parses its file it puts in variables of the environment, whose values are not
+ * known here; `$$` stands for a dollar. A boolean may have the words of YAML 1.1.
  */
 import type { Path } from './manifest.ts';
 import { isMembers } from './values.ts';

@@ -1,6 +1,6 @@
 /**
- * Values of JSON one after the other, a line each or not, as `kubectl get -o json` of several kinds, `jq` and logs write
- * them. As YAML such a text is a mistake.
+ * Values of JSON one after the other, a line each or not, as `kubectl get -o json`, `jq` and logs write them. As YAML
+ * such a text is a mistake.
  */
 
 export type Chunk = { readonly text: string; readonly offset: number };

@@ -6,8 +6,8 @@ const digestLength = 6;
 
 /**
  * Lower case, with `-` for each run of other characters than letters and digits, so that it is a name of a target and
- * of a container. Letters of other alphabets have no place in it; a digest of the text keeps such names apart, and stays
- * the same. So it does where nothing else is left. Empty for an empty text.
+ * of a container. Letters of other alphabets have no place in it: a digest of the text keeps such names apart, and
+ * stays the same. So it does where nothing else is left. Empty for an empty text.
  */
 export function targetName(text: string): string {
   const isAscii = !/\P{ASCII}/u.test(text);

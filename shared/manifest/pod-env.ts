@@ -26,8 +26,11 @@ export function withUsedEnv(spec: Members): WithUsedEnv {
   return { spec: { ...spec, ...Object.fromEntries(lists) }, isReduced };
 }
 
-/** kubelet puts in `$(NAME)`; `$$` stands for a dollar. */
+/**
+ * kubelet puts in `$(NAME)`; `$$` stands for a dollar. The closing parenthesis is optional: a search that fails without
+ * it would start again at each later one.
+ */
 const namedIn = (commands: readonly (readonly string[])[]): ReadonlySet<string> =>
   new Set(
-    commands.flat().flatMap((word) => [...word.matchAll(/\$(?:\$|\(([^)]*)\))/g)].flatMap(([, name]) => name ?? [])),
+    commands.flat().flatMap((word) => [...word.matchAll(/\$(?:\$|\(([^)]*)\)?)/g)].flatMap(([, name]) => name ?? [])),
   );

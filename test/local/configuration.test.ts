@@ -208,3 +208,76 @@ test('a client that changes or deletes a target of a file is warned that the fil
   const { body } = await askApi<Applied>(world.runtime, 'PUT', '/v1/namespaces/default/targets?dryRun=true', list);
   assert.match(body.items[0]?.warning ?? '', /^a\.yaml of the configuration has this target/);
 });
+
+const gatus = (...lines: readonly string[]): string => `endpoints:\n${lines.map((line) => `  - ${line}\n`).join('')}`;
+const watched = '{ name: watched, url: "tcp://127.0.0.1:9", conditions: ["[CONNECTED] == true"] }';
+const turned = '{ name: turned, url: "http://127.0.0.1:9/", conditions: ["404 == [STATUS]"] }';
+const pinged = '{ name: pinged, url: "icmp://127.0.0.1", conditions: ["[CONNECTED] == true"] }';
+
+test('what no probe can ask is named once a load, and counted where it is looked for', async (t) => {
+  const world = worldWith(t, {
+    'probelet.yaml': 'targets: [gatus.yaml, compose.yaml]\n',
+    'gatus.yaml': gatus(watched, turned, pinged),
+    'compose.yaml': 'services: { web: { image: a } }\n',
+  });
+  const warnings = () =>
+    world.log.lines.filter(({ level, message }) => level === 'warn' && /^not monitored/.test(message));
+  const health = async (): Promise<{ readonly status?: string; readonly notMonitored?: number }> =>
+    JSON.parse((await askApi(world.runtime, 'GET', '/healthz')).text);
+  const gauge = async () => {
+    const text = await (await world.runtime.fetch(new Request('http://127.0.0.1/metrics'))).text();
+    return /^probelet_config_entries_not_monitored (\d+)$/m.exec(text)?.[1];
+  };
+  await world.shows('default/watched');
+  await world.logs('info', /file of targets applied.*gatus.*"targets":1.*"notMonitored":2/);
+  await until(
+    'all files are counted',
+    { withinMs: 15_000, pollMs: 50 },
+    async () => (await health()).notMonitored === 3,
+  );
+  assert.deepEqual(
+    warnings().map(({ fields }) => [fields?.file, fields?.line, fields?.what]),
+    [
+      ['compose.yaml', 1, 'service web'],
+      ['gatus.yaml', 3, 'endpoint turned: 404 == [STATUS]:'],
+      ['gatus.yaml', 4, 'endpoint pinged'],
+    ],
+  );
+  assert.equal((await health()).status, 'ok');
+  assert.equal(await gauge(), '3');
+
+  world.write({ 'gatus.yaml': gatus(watched, pinged) });
+  await until('one is gone', { withinMs: 15_000, pollMs: 50 }, async () => (await health()).notMonitored === 2);
+  assert.equal(await gauge(), '2');
+  assert.equal(warnings().length, 4);
+});
+
+test('without a configuration nothing is said of what is not monitored', async (t) => {
+  const runtime = startRuntime(
+    { dataDir: ':memory:' },
+    { clock: systemClock, random: systemRandom, log: recordingLog(), wayOut },
+  );
+  t.after(() => runtime.stop());
+  assert.equal('notMonitored' in (await askApi(runtime, 'GET', '/healthz')).body, false);
+});
+
+test('a Service of a file is called by its name in the namespace of its entry', async (t) => {
+  const world = worldWith(t, {
+    'probelet.yaml': 'targets: [{ files: [release.yaml], namespace: shop }]\n',
+    'release.yaml': `apiVersion: v1
+kind: Service
+metadata: { name: web }
+spec: { selector: { app: web }, ports: [{ port: 80 }] }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+spec:
+  template:
+    metadata: { labels: { app: web } }
+    spec: { containers: [{ name: c, readinessProbe: { tcpSocket: { port: 80 } } }] }
+`,
+  });
+  await world.shows('shop/web');
+  assert.equal((await world.items())[0]?.spec.host, 'web.shop.svc.cluster.local');
+});

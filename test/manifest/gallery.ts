@@ -1,6 +1,7 @@
 /**
- * The files of a format, each with what it becomes: `X.yaml` and `X.expected.json`. A first line `# --host H`
- * or `# --namespace N` is the option. `npm exec -- node test/manifest/gallery.ts` writes what they become now, to be read before it is committed.
+ * The files of a format, each with what it becomes: `X.yaml` and `X.expected.json`. A first line `# --host H` or
+ * `# --namespace N` is the option. `npm exec -- node test/manifest/gallery.ts` writes what they become now, to be read
+ * before it is committed.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type Conversion, convertFile, type FileError, type Note } from '../../shared/manifest/convert.ts';

@@ -29,6 +29,11 @@ const repeatedSearches: Readonly<Record<string, string>> = {
   '/["\\\\]/g': 'is of constant length',
   '/\\\\(.)/gs': 'is of constant length',
   '/["\\\\]|[^ -~]/gu': 'is of constant length',
+  '/\\p{M}/gu': 'is of constant length',
+  '/"(?:[^"\\\\]|\\\\.)*"?|[{}[\\]]|[^\\s{}[\\]"]+/gs': 'matches all that it has read',
+  '/\'[^\']*\'?|"(?:[^"\\\\]|\\\\.)*"?/g': 'matches all that it has read',
+  '/\\$(?:\\$|\\(([^)]*)\\)?)/g': 'matches all that it has read',
+  '/\\$\\([^()]*\\)?/g': 'matches all that it has read',
 };
 
 const { expressions, made } = foundExpressions();

@@ -5,7 +5,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TargetView } from '../../../shared/api/target-schema.ts';
 import { isLabelValue } from '../../../shared/core/names.ts';
-import type { ConvertedTarget } from '../../../shared/manifest/convert.ts';
+import { type ConvertedTarget, tallyOf } from '../../../shared/manifest/convert.ts';
 import { refusalLine } from '../../client/client-error.ts';
 import { appliedTargets, type Outcome, setLabel } from '../applying.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
@@ -20,6 +20,7 @@ import {
   placeText,
   reportErrors,
   reportNotes,
+  tallyText,
   withFiles,
 } from '../manifest-files.ts';
 import type { DocumentFormat } from '../output.ts';
@@ -90,6 +91,8 @@ export async function apply({ io, endWith }: CommandSetting, command: Command, o
   const conversions = checkedTogether(read, connection);
   reportErrors(conversions, io.err);
   reportNotes(conversions, io.err);
+  const tally = tallyOf(conversions);
+  if (tally.approximated + tally.leftOut > 0) io.err(tallyText(tally));
   const areFilesWrong = conversions.some(({ kind }) => kind === 'invalid');
   const targets = targetsOf(conversions);
   if (targets.length === 0) {

@@ -2,8 +2,11 @@
  * `probelet convert`: prints the targets that files become, as YAML. What is approximated or left out is on the
  * standard error stream. Exit code 1: a file is wrong, or has no target.
  */
-import { Command } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
+import { isDnsLabel } from '../../../shared/core/names.ts';
+import { type ConvertedTarget, tallyOf } from '../../../shared/manifest/convert.ts';
+import { membersOf } from '../../../shared/manifest/values.ts';
 import { exitCodes } from '../exit-codes.ts';
 import {
   convertedFiles,
@@ -11,17 +14,18 @@ import {
   hostOption,
   reportErrors,
   reportNotes,
+  tallyText,
   withFiles,
 } from '../manifest-files.ts';
 import type { CommandSetting } from '../program.ts';
 import { targetsOf } from '../wanted-targets.ts';
 
-type Options = FileOptions & { readonly host?: string };
+type Options = FileOptions & { readonly host?: string; readonly namespace?: string };
 
 const examples = `
 Examples:
   probelet convert -f deployment.yaml --host 10.0.0.1
-  helm template web ./chart | probelet convert -f -
+  helm template web ./chart -n shop | probelet convert -f - -n shop
   probelet convert -f compose.yaml > targets.yaml
   probelet convert -f manifests/ -R`;
 
@@ -29,15 +33,30 @@ export const convertCommand = ({ io, endWith }: CommandSetting): Command =>
   withFiles(new Command('convert'))
     .description('print the targets that files become: manifests of Kubernetes, Compose and Gatus files')
     .addOption(hostOption())
+    .addOption(new Option('-n, --namespace <name>', 'the namespace of what names none').argParser(namespaceName))
     .addHelpText('after', examples)
     .action(async ({ filename, recursive, ...format }: Options) => {
       const conversions = await convertedFiles({ filename, recursive }, { io, format });
       reportErrors(conversions, io.err);
       if (conversions.some(({ kind }) => kind === 'invalid')) return endWith(exitCodes.failed);
       reportNotes(conversions, io.err);
+      io.err(tallyText(tallyOf(conversions)));
       const targets = targetsOf(conversions);
-      io.out(targets.map(({ manifest }) => stringify(manifest, { lineWidth: 0 })).join('---\n'));
+      const printed = targets.map((target) =>
+        format.namespace === undefined ? target.manifest : withNamespace(target),
+      );
+      io.out(printed.map((manifest) => stringify(manifest, { lineWidth: 0 })).join('---\n'));
       if (targets.length > 0) return;
       io.err('No file has a target.');
       endWith(exitCodes.failed);
     });
+
+function namespaceName(text: string): string {
+  if (isDnsLabel(text)) return text;
+  throw new InvalidArgumentError('must be a DNS label of at most 63 characters.');
+}
+
+const withNamespace = ({ manifest, namespace }: ConvertedTarget): unknown => ({
+  ...membersOf(manifest),
+  metadata: { ...membersOf(membersOf(manifest).metadata), namespace },
+});

@@ -1,11 +1,13 @@
 /** `probelet get`: targets, probes and events as tables, YAML, JSON or names. */
 import { type Command, Option } from 'commander';
+import { configFileAnnotation } from '../../../shared/api/annotations.ts';
 import type { TargetView } from '../../../shared/api/target-schema.ts';
 import type { ReadyValue } from '../../../shared/api/target-viewer.ts';
 import type { NamedTarget } from '../../client/paths.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
 import { itemText, type NamedItem, type Printed, printItems } from '../documents.ts';
 import { WrongUse } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
 import { outputOption } from '../output.ts';
 import type { CommandSetting } from '../program.ts';
 import { type Resource, resourceWords, wantedOf } from '../resources.ts';
@@ -73,16 +75,36 @@ type Getting = CommandSetting & {
 };
 
 async function printTable(getting: Getting): Promise<void> {
-  const { io, selection, resource } = getting;
+  const { io, session, selection, resource } = getting;
   // Only the rows are kept: targets may be many.
   const rows: Row[] = [];
+  let isOfFiles = false;
   try {
-    for await (const row of inWantedOrder(getting, (target) => rowsOf(getting, target))) rows.push(row);
+    const shownOf = (target: TargetView) => {
+      isOfFiles ||= target.metadata.annotations?.[configFileAnnotation] !== undefined;
+      return rowsOf(getting, target);
+    };
+    for await (const row of inWantedOrder(getting, shownOf)) rows.push(row);
   } finally {
     if (rows.length > 0) io.out(rowsText([...headOf(getting), ...rows], { isColoured: isColouredFor(io) }));
   }
   if (rows.length === 0) io.err(noneFound(resource, selection));
+  const isWhole = resource === 'targets' && selection.names.length === 0;
+  if (isWhole && isOfFiles) await reportNotMonitored(session, io);
 }
+
+/** For a server that has targets of a configuration: it takes another request. */
+async function reportNotMonitored({ client }: Session, io: Io): Promise<void> {
+  // A server that does not say its health has said its targets all the same.
+  const { notMonitored = 0 } = (await client.health().catch(() => undefined)) ?? {};
+  if (notMonitored > 0) io.err(notMonitoredText(notMonitored));
+}
+
+/** What is no target cannot be seen to be down. */
+const notMonitoredText = (count: number): string =>
+  count === 1
+    ? 'One entry of the configured files is not monitored: the log of the server names it.'
+    : `${count} entries of the configured files are not monitored: the log of the server names them.`;
 
 /**
  * What is shown of each target, by name or as `--sort-by` says. It is sorted here: the API would read all targets again

@@ -106,10 +106,38 @@ spec:
     assert.deepEqual(
       err.map((line) => line.slice(0, 60)),
       [
-        'pod.yaml:1:1: left out: web: spec.nodeName does not concern probing'.slice(0, 60),
+        'pod.yaml:1:1: note: web: spec.nodeName does not concern probing'.slice(0, 60),
         'Warning: target/web: /spec/containers/0/readinessProbe/timeoutSeconds'.slice(0, 60),
       ],
     );
+  });
+
+  test('says how much of the files is no target, and calls a Service by its name in the namespace', async (t) => {
+    const release = `apiVersion: v1
+kind: Service
+metadata: { name: web }
+spec: { selector: { app: web }, ports: [{ port: 80 }] }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+spec:
+  template:
+    metadata: { labels: { app: web } }
+    spec: { containers: [{ name: c, readinessProbe: { tcpSocket: { port: 80 } } }] }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: quiet }
+spec: { template: { spec: { containers: [{ name: c }] } } }
+`;
+    const { apply, world } = await applying(t, { 'release.yaml': release });
+    const { code, err } = await apply(['-f', 'release.yaml', '-n', 'shop']);
+    assert.equal(code, 0);
+    assert.equal(err.at(-1), '1 target: 0 exact, 1 approximated; 1 left out, which nothing probes.');
+    const path = '/v1/namespaces/shop/targets/web';
+    const { body } = await world.ask<{ readonly spec: { readonly host: string } }>('GET', path);
+    assert.equal(body.spec.host, 'web.shop.svc.cluster.local');
   });
 
   test('sends nothing of a file that is wrong, and all of the others', async (t) => {

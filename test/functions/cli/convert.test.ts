@@ -23,7 +23,10 @@ describe('convert', () => {
   test('prints the targets of all files, and what was left out beside them', async () => {
     const { code, out, err } = await ran('-f', good, '-f', other, '--filename', hostless, '--host', '10.0.0.1');
     assert.equal(code, 0);
-    assert.deepEqual(err, ['other.yaml:1:1: left out: ConfigMap a is of a kind without a known Pod template']);
+    assert.deepEqual(err, [
+      'other.yaml:1:1: note: ConfigMap a is of a kind without a known Pod template',
+      '2 targets: 2 exact, 0 approximated; nothing is left out.',
+    ]);
     const values = parseAllDocuments(out).map((document) => document.toJS());
     assert.deepEqual(
       values.map(({ metadata, spec }) => [metadata.name, spec.host]),
@@ -43,6 +46,53 @@ describe('convert', () => {
     ]);
   });
 
+  test('says what is lost last, and counts it on the standard error stream alone', async () => {
+    const file = fileOf(
+      'gatus.yaml',
+      `endpoints:
+  - { name: exact, url: "tcp://a:1", conditions: ["[CONNECTED] == true"] }
+  - { name: near, url: "http://a/", conditions: ["[STATUS] == 200", "[BODY] == ok"] }
+  - { name: never, url: "icmp://a", conditions: ["[CONNECTED] == true"] }
+  - { name: also-never, url: "http://a/", conditions: ["[STATUS] == 404"] }
+  - { name: off, enabled: false, url: "tcp://a:1", conditions: ["[CONNECTED] == true"] }
+`,
+    );
+    const { code, out, err } = await ran('-f', file);
+    assert.equal(code, 0);
+    assert.equal(parseAllDocuments(out).length, 2);
+    assert.deepEqual(
+      err.map((line) => line.replace(/^gatus\.yaml:\d+:\d+: /, '').split(':')[0]),
+      ['note', 'approximated', 'approximated', 'left out', 'left out', '2 targets'],
+    );
+    assert.equal(err.at(-1), '2 targets: 1 exact, 1 approximated; 2 left out, which nothing probes.');
+  });
+
+  test('takes the namespace of what names none, which is part of the names of Services', async () => {
+    const file = fileOf(
+      'release.yaml',
+      `apiVersion: v1
+kind: Service
+metadata: { name: web }
+spec: { selector: { app: web }, ports: [{ port: 80 }] }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+spec:
+  template:
+    metadata: { labels: { app: web } }
+    spec: { containers: [{ name: c, readinessProbe: { tcpSocket: { port: 80 } } }] }
+`,
+    );
+    const shown = (text: string) => {
+      const { metadata, spec } = parseAllDocuments(text)[0]?.toJS() ?? {};
+      return [metadata.namespace, spec.host];
+    };
+    assert.deepEqual(shown((await ran('-f', file, '-n', 'shop')).out), ['shop', 'web.shop.svc.cluster.local']);
+    assert.deepEqual(shown((await ran('-f', file)).out), [undefined, 'web.default.svc.cluster.local']);
+    assert.equal((await ran('-f', file, '-n', 'a.b')).code, 2);
+  });
+
   test('fails if there is no target', async () => {
     const { code, err } = await ran('-f', other);
     assert.deepEqual([code, err.at(-1)], [1, 'No file has a target.']);
@@ -59,7 +109,7 @@ describe('convert', () => {
     const piped = `(sleep 1; cat '${good}') | '${process.execPath}' -e "$0"`;
     const { stdout, stderr } = await promisify(execFile)('sh', ['-c', piped, touched]);
     assert.match(stdout, /^metadata:\n {2}name: a\n/);
-    assert.equal(stderr, '');
+    assert.equal(stderr, '1 target: 1 exact, 0 approximated; nothing is left out.\n');
   });
 
   test('says how it is used', async () => {

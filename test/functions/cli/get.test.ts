@@ -293,3 +293,29 @@ describe('get --watch', () => {
     assert.match(out, /^---\napiVersion: probelet\.dev\/v1\nkind: Target\n/);
   });
 });
+
+test('a table of targets says how much of the configured files is not monitored', async () => {
+  for (const [notMonitored, annotations, expected] of [
+    [
+      2,
+      { 'probelet.dev/config-file': 'a.yaml' },
+      ['2 entries of the configured files are not monitored: the log of the server names them.'],
+    ],
+    [
+      1,
+      { 'probelet.dev/config-file': 'a.yaml' },
+      ['One entry of the configured files is not monitored: the log of the server names it.'],
+    ],
+    [0, { 'probelet.dev/config-file': 'a.yaml' }, []],
+    [2, {}, []],
+  ] as const) {
+    const health = () => ({ ok: true, quarantined: [], details: { notMonitored } });
+    const served = await servedWorld({ health });
+    const body = { metadata: { annotations }, spec: spec('10.0.0.1') };
+    await served.world.expect(201, 'PUT', '/v1/namespaces/default/targets/a', body);
+    const { code, out, err } = await served.run(['get', 'targets']);
+    assert.deepEqual([code, out.split('\n').length, err], [0, 3, [...expected]]);
+    assert.deepEqual((await served.run(['get', 'targets', '-o', 'name'])).err, []);
+    assert.deepEqual((await served.run(['get', 'target', 'a'])).err, []);
+  }
+});
