@@ -145,13 +145,16 @@ function newRequest(target: TargetRecord, { container, status, probeType }: Fail
 }
 
 /**
- * kubelet's text of the decision (pkg/kubelet/kuberuntime/kuberuntime_manager.go: computePodActions) where a runtime
- * carries it out. With lifecycle `static` a restart is only requested.
+ * kubelet's text of the decision where a runtime carries it out (pkg/kubelet/kuberuntime: computePodActions in
+ * kuberuntime_manager.go, computeInitContainerActions in kuberuntime_container.go, whose text says nothing of a
+ * restart). With lifecycle `static` a restart is only requested.
  */
 export function restartMessage({ spec }: TargetRecord, container: PlacedContainer, probeType: ProbeType): string {
-  const message = `Container ${container.spec.name} failed ${probeType} probe`;
+  const isRegular = container.kind === 'container';
+  const message = `${isRegular ? 'Container' : 'Init container'} ${container.spec.name} failed ${probeType} probe`;
   if (!isToBeRestarted(spec, container)) return message;
-  return spec.lifecycle === 'static' ? `${message}, restart requested` : `${message}, will be restarted`;
+  if (spec.lifecycle === 'static') return `${message}, restart requested`;
+  return isRegular ? `${message}, will be restarted` : message;
 }
 
 type Published = { readonly request: RestartRequest; readonly nowMs: number };

@@ -1,6 +1,6 @@
 /**
- * Keeps the first bytes of several streams together. The rest is read and dropped at a limited rate, so that a command
- * that writes endlessly takes little CPU.
+ * Keeps the first bytes of several streams, one stream after the other. The rest is read and dropped at a limited rate,
+ * so that a command that writes endlessly takes little CPU.
  */
 import type { Readable } from 'node:stream';
 import type { Clock } from '../lib/clock.ts';
@@ -17,33 +17,41 @@ const breathBytesMax = 524_288;
 const pauseMs = 10;
 
 export function cappedOutput(streams: readonly Readable[], clock: Clock): CappedOutput {
-  const chunks: Buffer[] = [];
-  let kept = 0;
   let dropped = 0;
   let cancelPause = () => {};
   const resume = () => {
     dropped = 0;
     for (const stream of streams) stream.resume();
   };
-  const onChunk = (chunk: Buffer) => {
-    const wanted = chunk.subarray(0, outputBytesMax - kept);
+  const onChunk = (kept: Kept) => (chunk: Buffer) => {
+    const wanted = chunk.subarray(0, outputBytesMax - kept.bytes);
     // Copied, because the chunk is a slice of a much larger read buffer.
-    if (wanted.length > 0) chunks.push(Buffer.from(wanted));
-    kept += wanted.length;
+    if (wanted.length > 0) kept.chunks.push(Buffer.from(wanted));
+    kept.bytes += wanted.length;
     dropped += chunk.length - wanted.length;
     if (dropped < breathBytesMax) return;
     for (const stream of streams) stream.pause();
     cancelPause();
     cancelPause = clock.setTimer(pauseMs, resume);
   };
-  for (const stream of streams) stream.on('data', onChunk).on('error', ignore);
+  const all = streams.map((stream) => {
+    const kept: Kept = { chunks: [], bytes: 0 };
+    stream.on('data', onChunk(kept)).on('error', ignore);
+    return kept;
+  });
   return {
-    text: () => Buffer.concat(chunks).toString('utf8'),
+    text: () =>
+      Buffer.concat(all.flatMap(({ chunks }) => chunks))
+        .subarray(0, outputBytesMax)
+        .toString('utf8'),
     close: () => {
       cancelPause();
       for (const stream of streams) stream.destroy();
     },
   };
 }
+
+/** Of one stream: the first bytes, at most `outputBytesMax`. */
+type Kept = { readonly chunks: Buffer[]; bytes: number };
 
 const ignore = () => undefined;

@@ -4,7 +4,10 @@
  */
 import type { ExecRequest } from '../core/handler-exec.ts';
 
-/** `output` holds standard output and standard error combined, in order of arrival, at most `outputBytesMax` bytes. */
+/**
+ * `output` holds standard output and after it standard error, as kubelet joins them (pkg/kubelet/kuberuntime:
+ * RunInContainer), at most `outputBytesMax` bytes.
+ */
 export type ExecOutcome =
   | { readonly kind: 'exited'; readonly exitCode: number; readonly output: string }
   | { readonly kind: 'timedOut'; readonly output: string }

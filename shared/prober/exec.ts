@@ -1,4 +1,5 @@
 /** kubelet's exec probe: the outcome for the exit code of a command. Source: pkg/probe/exec. */
+import { goDuration } from '../core/go-duration.ts';
 import { goQuote } from '../core/go-text.ts';
 import type { ExecRequest } from '../core/handler-exec.ts';
 import type { Attempt, FailureClass } from '../core/types.ts';
@@ -33,17 +34,18 @@ export const unrunnable = (command: readonly string[]): string | undefined =>
 
 type Verdict = Omit<Attempt, 'timings'>;
 
-function verdict({ command }: ExecRequest, outcome: ExecOutcome): Verdict {
+function verdict({ command, timeoutMs }: ExecRequest, outcome: ExecOutcome): Verdict {
   switch (outcome.kind) {
     case 'exited':
       return outcome.exitCode === 0
         ? { outcome: 'success', output: outcome.output }
         : { outcome: 'failure', output: outcome.output, failureClass: 'EXEC_EXIT' };
     case 'timedOut':
-      // kubelet has no output of a command that timed out and shows the runtime's error instead.
+      // kubelet has no output of a command that timed out and shows the error of its CRI client instead
+      // (k8s.io/cri-client/pkg/remote_runtime.go, execSync).
       return {
         outcome: 'failure',
-        output: `command ${goQuote(command.join(' '))} timed out`,
+        output: `command timed out: ${goQuote(command.join(' '))} timed out after ${goDuration(timeoutMs)}`,
         failureClass: 'EXEC_TIMEOUT',
       };
     case 'denied':

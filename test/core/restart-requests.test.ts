@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { newProbeRecord, observe } from '../../shared/core/observed.ts';
 import type { StatusRecord, TargetState } from '../../shared/core/records.ts';
+import { restartMessage } from '../../shared/core/restart-requests.ts';
 import { specProbes, type TargetSpec } from '../../shared/core/spec.ts';
 import { nextSyncMs, planSync } from '../../shared/core/sync.ts';
 import { initialStatus } from '../../shared/core/target-status.ts';
@@ -119,4 +120,23 @@ describe('an episode of a static container', () => {
     const { probeType, published } = left.status.restartRequests.app ?? {};
     assert.deepEqual([probeType, published], ['liveness', 2]);
   });
+});
+
+/** The texts of kubelet v1.36.3: kuberuntime_manager.go (computePodActions), kuberuntime_container.go (sidecars). */
+describe('the text of a restart request', () => {
+  const texts = [
+    ['container', 'Always', 'reported', 'Container app failed % probe, will be restarted'],
+    ['container', 'OnFailure', 'reported', 'Container app failed % probe, will be restarted'],
+    ['container', 'Never', 'reported', 'Container app failed % probe'],
+    ['restartableInit', 'Always', 'reported', 'Init container app failed % probe'],
+    ['restartableInit', 'Never', 'reported', 'Init container app failed % probe'],
+    ['container', 'Always', 'static', 'Container app failed % probe, restart requested'],
+    ['restartableInit', 'Never', 'static', 'Init container app failed % probe, restart requested'],
+  ] as const;
+  for (const [kind, restartPolicy, lifecycle, text] of texts)
+    for (const type of ['liveness', 'startup'] as const)
+      test(`${text.replace('%', type)} (${kind}, ${restartPolicy}, ${lifecycle})`, () => {
+        const target = targetRecordOf({ spec: specOf({ lifecycle, restartPolicy, containers }) });
+        assert.equal(restartMessage(target, { kind, spec: { name: 'app' } }, type), text.replace('%', type));
+      });
 });

@@ -51,9 +51,19 @@ const readPid = (name: string): number => Number(readFileSync(join(folder, name)
 describe('a command that ends', () => {
   test('has its exit code and what it wrote to both streams', async () => {
     const outcome = await shell('echo out; echo err >&2; exit 3');
+    assert.deepEqual(outcome, { kind: 'exited', exitCode: 3, output: 'out\nerr\n' });
+  });
+  for (const [what, script, output] of [
+    ['that wrote to standard error first', 'echo err >&2; echo out', 'out\nerr\n'],
+    ['that wrote to both in turn', 'echo a; echo b >&2; echo c; echo d >&2', 'a\nc\nb\nd\n'],
+    ['that wrote to standard error alone', 'echo err >&2', 'err\n'],
+  ] as const)
+    test(`${what} has its standard output before its standard error`, async () =>
+      assert.deepEqual(await shell(script), { kind: 'exited', exitCode: 0, output }));
+  test('that fills standard output has none of its standard error, whichever came first', async () => {
+    const outcome = await shell('echo err >&2; head -c 20000 /dev/zero');
     assert.ok(outcome.kind === 'exited');
-    assert.equal(outcome.exitCode, 3);
-    assert.deepEqual(outcome.output.split('\n').sort(), ['', 'err', 'out']);
+    assert.equal(outcome.output, '\0'.repeat(10_240));
   });
   test('by a signal has the exit code that a shell shows', async () =>
     assert.deepEqual(await shell('kill -TERM $$'), { kind: 'exited', exitCode: 143, output: '' }));

@@ -19,7 +19,8 @@ const unknown = (failureClass: FailureClass): Verdict => ({
   error: 'why',
   failureClass,
 });
-const timedOut = 'command "/bin/sh -c echo said; exit 0" timed out';
+/** As kubelet's CRI client of v1.36.3 said it when it was asked (k8s.io/cri-client, execSync). */
+const timedOut = 'command timed out: "/bin/sh -c echo said; exit 0" timed out after 30s';
 
 describe('what an exec probe makes of', () => {
   const table: readonly (readonly [what: string, ran: ExecOutcome, attempt: Verdict])[] = [

@@ -37,7 +37,10 @@ export const readinessScenarios = (place: Place): readonly Scenario[] => [
       });
       await stage.during('not ready', minuteMs, (view) => !isReady(view));
       const [unhealthy] = stage.events('Container Unhealthy');
-      assert.match(unhealthy?.detail.message ?? '', /^Readiness probe failed: command .* timed out$/);
+      assert.match(
+        unhealthy?.detail.message ?? '',
+        /^Readiness probe failed: command timed out: ".*" timed out after 1s$/,
+      );
       assert.ok(neverRestarted(await stage.get()));
     },
   },
