@@ -1,5 +1,6 @@
 /** The answer that shows one target, with its entity tag. */
 
+import { composeStatus } from '../core/target-status.ts';
 import { targetAddress } from '../store/keys.ts';
 import type { Changed } from './change-target.ts';
 import type { ApiDeps } from './deps.ts';
@@ -50,7 +51,20 @@ export async function answerTarget(
 
 /** The outcome of a change: the problem, or the target after it. */
 export async function answerChange(deps: ApiDeps, outcome: Changed | Problem, shown: Shown): Promise<Response> {
-  return outcome.kind === 'problem' ? problemResponse(outcome) : answerTarget(deps, outcome.stored, shown);
+  if (outcome.kind === 'problem') return problemResponse(outcome);
+  return answerTarget(deps, withStatusAfter(outcome.stored, deps.clock.nowMs()), shown);
+}
+
+/** With the status that follows from the change, as status-sync is about to write it. */
+function withStatusAfter(stored: StoredTarget, nowMs: number): StoredTarget {
+  const { target, report, status, probes } = stored;
+  if (!status) return stored;
+  const { observedResourceVersion, observedReportVersion } = status;
+  const isBehind =
+    observedResourceVersion !== target.resourceVersion || observedReportVersion !== (report?.version ?? 0);
+  if (!isBehind) return stored;
+  const after = composeStatus({ target, status, probes, ...(report && { report }) }, nowMs);
+  return { ...stored, status: { ...status, status: after } };
 }
 
 /** The same for a change of what a client decides, which a configuration that has the target too will undo. */

@@ -7,16 +7,23 @@ const twoDigits: readonly string[] = Array.from({ length: 60 }, (_, value) => St
 /** A list writes thousands of instants, nearly all of the same day. */
 let day = { beganAtMs: Number.NaN, text: '' };
 
-/** RFC 3339, in whole seconds where there are no others, as Kubernetes writes it. */
-export function instantText(timeMs: number): string {
+/** RFC 3339 in milliseconds. All have the same length, so that texts sort as their instants do. */
+export const instantText = (timeMs: number): string => {
   const wholeMs = Math.trunc(timeMs);
-  const beganAtMs = Math.floor(wholeMs / dayMs) * dayMs;
+  const ms = wholeMs - Math.floor(wholeMs / 1_000) * 1_000;
+  return `${secondsOf(wholeMs - ms)}.${String(ms).padStart(3, '0')}Z`;
+};
+
+/** RFC 3339 in whole seconds, as Kubernetes writes the times of a status. */
+export const secondText = (timeMs: number): string => `${secondsOf(Math.floor(timeMs / 1_000) * 1_000)}Z`;
+
+/** Of a whole second, without the zone. */
+function secondsOf(secondMs: number): string {
+  const beganAtMs = Math.floor(secondMs / dayMs) * dayMs;
   if (beganAtMs !== day.beganAtMs)
     day = { beganAtMs, text: new Date(beganAtMs).toISOString().slice(0, -midnight.length) };
-  const ms = (wholeMs - beganAtMs) % 1_000;
-  const seconds = (wholeMs - beganAtMs - ms) / 1_000;
+  const seconds = (secondMs - beganAtMs) / 1_000;
   const hours = twoDigits[Math.floor(seconds / 3_600)];
   const minutes = twoDigits[Math.floor(seconds / 60) % 60];
-  const fraction = ms === 0 ? '' : `.${String(ms).padStart(3, '0')}`;
-  return `${day.text}${hours}:${minutes}:${twoDigits[seconds % 60]}${fraction}Z`;
+  return `${day.text}${hours}:${minutes}:${twoDigits[seconds % 60]}`;
 }

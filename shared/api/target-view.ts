@@ -5,7 +5,7 @@ import { hasEnded } from '../core/shown.ts';
 import { type ContainerSpec, type ProbeName, type SpecProbe, specProbes } from '../core/spec.ts';
 import { conditionsOf } from '../core/target-status.ts';
 import type { Condition, ContainerState, ContainerStatus, PodStatus } from '../core/types.ts';
-import { instantText } from './instant-text.ts';
+import { instantText, secondText } from './instant-text.ts';
 import { type Late, lateOf, probeView, type ViewOptions } from './probe-view.ts';
 import type { StoredTarget } from './stored-target.ts';
 import type {
@@ -126,7 +126,7 @@ function podStatusView(status: PodStatus, requests: RestartRequests): Omit<Statu
     phase: status.phase,
     ...(status.reason !== undefined && { reason: status.reason }),
     ...(status.message !== undefined && { message: status.message }),
-    ...(status.startTimeMs !== undefined && { startTime: instantText(status.startTimeMs) }),
+    ...(status.startTimeMs !== undefined && { startTime: secondText(status.startTimeMs) }),
     conditions: status.conditions.map(conditionView),
     initContainerStatuses: status.initContainerStatuses.map(viewOf),
     containerStatuses: status.containerStatuses.map(viewOf),
@@ -134,7 +134,7 @@ function podStatusView(status: PodStatus, requests: RestartRequests): Omit<Statu
 }
 
 function conditionView({ lastTransitionTimeMs, ...rest }: Condition): StatusView['conditions'][number] {
-  const since = lastTransitionTimeMs !== undefined && { lastTransitionTime: instantText(lastTransitionTimeMs) };
+  const since = lastTransitionTimeMs !== undefined && { lastTransitionTime: secondText(lastTransitionTimeMs) };
   return { ...rest, ...since };
 }
 
@@ -163,15 +163,15 @@ function stateView(state: ContainerState | undefined): ContainerStateView {
   if (!state) return {};
   switch (state.kind) {
     case 'running':
-      return { running: { startedAt: instantText(state.startedAtMs) } };
+      return { running: { startedAt: secondText(state.startedAtMs) } };
     case 'waiting': {
       const { kind: _, ...waiting } = state;
       return { waiting };
     }
     case 'terminated': {
       const { kind: _, startedAtMs, finishedAtMs, ...terminated } = state;
-      const startedAt = startedAtMs !== undefined && { startedAt: instantText(startedAtMs) };
-      const finishedAt = finishedAtMs !== undefined && { finishedAt: instantText(finishedAtMs) };
+      const startedAt = startedAtMs !== undefined && { startedAt: secondText(startedAtMs) };
+      const finishedAt = finishedAtMs !== undefined && { finishedAt: secondText(finishedAtMs) };
       return { terminated: { ...terminated, ...startedAt, ...finishedAt } };
     }
   }

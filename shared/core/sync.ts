@@ -4,6 +4,7 @@
  * is known it decides the status, the restart requests and the events to publish. Reading twice or in another order
  * gives the same.
  */
+import { statusesOf } from './container-statuses.ts';
 import { sameValue } from './equality.ts';
 import { observe } from './observed.ts';
 import { boundedOutbox, entryName, isWritersOwn } from './outbox.ts';
@@ -35,7 +36,7 @@ export type SyncPlan =
 /** `published`: entries of the outbox, by name, that the caller has published and not yet removed. */
 export function planSync(state: TargetState, nowMs: number, published: ReadonlySet<string> = new Set()): SyncPlan {
   const { target, status: old } = state;
-  if (graceEnded(target, nowMs)) return { kind: 'purge' };
+  if (isPurgeDue(state, nowMs)) return { kind: 'purge' };
   const failing = failingContainers(state);
   const requests = advanceRequests(state, failing, nowMs);
   const next: StatusRecord = {
@@ -75,14 +76,29 @@ export function nextSyncMs(state: SyncInput, nowMs: number): number | undefined 
     status.observedReportVersion !== (report?.version ?? 0);
   const instants = [
     ...(behind ? [0] : []),
-    ...(target.deletionTimestampMs === undefined ? [] : [target.deletionTimestampMs]),
+    ...[purgeMs({ target, report, status }) ?? []].flat(),
     ...Object.values(status.restartRequests).flatMap((request) => requestDueMs(request, nowMs) ?? []),
   ];
   return instants.length === 0 ? undefined : Math.min(...instants);
 }
 
-const graceEnded = ({ deletionTimestampMs }: TargetRecord, nowMs: number): boolean =>
-  deletionTimestampMs !== undefined && deletionTimestampMs <= nowMs;
+/**
+ * How much longer a reported target stays whose containers have not been reported as ended when its grace period ends.
+ * They are killed in that moment, and kubelet removes a pod only once it has reported their end.
+ */
+const endReportMs = 10_000;
+
+/** When the target is purged, ms since the epoch; undefined: it does not terminate. A grace period of 0: at once. */
+function purgeMs({ target, report, status }: SyncInput): number | undefined {
+  const { deletionTimestampMs, deletionGracePeriodSeconds, spec } = target;
+  if (deletionTimestampMs === undefined) return undefined;
+  if (spec.lifecycle !== 'reported' || deletionGracePeriodSeconds === 0 || !report) return deletionTimestampMs;
+  const isShown = status.observedReportVersion === report.version && status.outbox.length === 0;
+  const hasEnded = isShown && statusesOf(report).every(({ state }) => state?.kind !== 'running');
+  return deletionTimestampMs + (hasEnded ? 0 : endReportMs);
+}
+
+const isPurgeDue = (state: SyncInput, nowMs: number): boolean => (purgeMs(state) ?? Number.POSITIVE_INFINITY) <= nowMs;
 
 /**
  * kubelet's computePodActions: a running container with a liveness or startup failure is killed; a terminating pod

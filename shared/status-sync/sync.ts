@@ -40,10 +40,15 @@ export async function syncTarget(ports: StatusSyncPorts, name: TargetName): Prom
     if (!state) return 'unknownTarget';
     const plan = planSync(state, ports.clock.nowMs(), published);
     const outcome = await carryOut(ports, state, { plan, published });
-    if (outcome !== 'raced') return outcome;
+    // The report of the end that a purge has waited for is published now.
+    const isLast = outcome === 'written' && isOverdue(state.target, ports.clock.nowMs());
+    if (outcome !== 'raced' && !isLast) return outcome;
   }
   return 'incomplete';
 }
+
+const isOverdue = ({ deletionTimestampMs }: ReadTarget['target'], nowMs: number): boolean =>
+  deletionTimestampMs !== undefined && deletionTimestampMs <= nowMs;
 
 type Planned = { readonly plan: SyncPlan; readonly published: Set<string> };
 

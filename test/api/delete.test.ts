@@ -14,7 +14,7 @@ const stored = async (world: World) => (await world.itemOf('checkout', 'TARGET')
 
 describe('DELETE', () => {
   inRegistered("begins termination with the spec's grace period and leaves the items to status-sync", async (world) => {
-    assert.deepEqual(await deletion(world), ['2026-01-01T12:00:30Z', 30]);
+    assert.deepEqual(await deletion(world), ['2026-01-01T12:00:30.000Z', 30]);
     assert.equal(await stored(world), startMs + 30_000);
     assert.equal((await world.items('checkout')).length, 3);
     await world.bus.settled();
@@ -22,24 +22,24 @@ describe('DELETE', () => {
   });
 
   test('with gracePeriodSeconds=0 ends at once', async () =>
-    assert.deepEqual(await deletion(await registered(), '?gracePeriodSeconds=0'), ['2026-01-01T12:00:00Z', 0]));
+    assert.deepEqual(await deletion(await registered(), '?gracePeriodSeconds=0'), ['2026-01-01T12:00:00.000Z', 0]));
 
   inRegistered('again does not put the end off', async (world) => {
     await deletion(world);
     world.advance(10_000);
     assert.equal((await world.ask('DELETE', path)).etag, '"2"');
     for (const query of ['', '?gracePeriodSeconds=100'])
-      assert.deepEqual(await deletion(world, query), ['2026-01-01T12:00:30Z', 30]);
+      assert.deepEqual(await deletion(world, query), ['2026-01-01T12:00:30.000Z', 30]);
   });
 
   inRegistered('again with a shorter grace period brings the end forward', async (world) => {
     await deletion(world);
     world.advance(10_000);
-    assert.deepEqual(await deletion(world, '?gracePeriodSeconds=5'), ['2026-01-01T12:00:15Z', 5]);
+    assert.deepEqual(await deletion(world, '?gracePeriodSeconds=5'), ['2026-01-01T12:00:15.000Z', 5]);
   });
 
   inRegistered('with dryRun marks nothing', async (world) => {
-    assert.deepEqual(await deletion(world, '?dryRun=true'), ['2026-01-01T12:00:30Z', 30]);
+    assert.deepEqual(await deletion(world, '?dryRun=true'), ['2026-01-01T12:00:30.000Z', 30]);
     assert.equal(await stored(world), undefined);
   });
 

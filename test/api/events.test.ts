@@ -55,7 +55,7 @@ const messages = async (world: World, query = '') => (await eventsOf(world, quer
 
 describe('GET …/events', () => {
   inEvents(1)('shows an event with the attempts behind it', async ({ world, record }) => {
-    const time = '2026-01-01T12:00:00Z';
+    const time = '2026-01-01T12:00:00.000Z';
     const shown = { id: record(0).id, time, ...shownOfEvent(0), attempts: [{ time, ...shownOfAttempt }] };
     assert.deepEqual(await eventsOf(world), { items: [shown] });
   });

@@ -43,7 +43,7 @@ describe('PUT of a new target', () => {
     assert.deepEqual([etag, warning], ['"1"', null]);
     const named = { namespace: 'default', name: 'checkout' };
     assert.partialDeepStrictEqual(body, {
-      metadata: { ...named, generation: 1, resourceVersion: '1', creationTimestamp: '2026-01-01T12:00:00Z' },
+      metadata: { ...named, generation: 1, resourceVersion: '1', creationTimestamp: '2026-01-01T12:00:00.000Z' },
       spec: { host: '127.0.0.1', restartPolicy: 'Always', lifecycle: 'static' },
       status: { phase: 'Running', probes: [{ container: 'main', probeType: 'readiness', version: 0 }] },
     });

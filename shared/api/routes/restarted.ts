@@ -43,7 +43,7 @@ export const restartedRoutes: readonly Route[] = [
     params: targetParams,
     query: z.object({ dryRun: dryRunParam }),
     body: { mediaTypes: Object.keys(manifestMediaTypes), schema: restartedSchema, required: false },
-    answers: { 200: targetAnswer('Taken; the status shown follows within moments.') },
+    answers: { 200: targetAnswer('Taken; the answer shows the status that follows from it.') },
     problems: [400, 404, 409, 413, 415, 422],
     handle: postRestarted,
   },

@@ -32,7 +32,7 @@ export const statusRoutes: readonly Route[] = [
     params: targetParams,
     query: z.object({ dryRun: dryRunParam }),
     body: { mediaTypes: Object.keys(manifestMediaTypes), schema: reportSchema, required: true },
-    answers: { 200: targetAnswer('Taken; the status shown follows within moments.') },
+    answers: { 200: targetAnswer('Taken; the answer shows the status that follows from it.') },
     problems: [404, 409, 413, 415, 422],
     handle: putStatus,
   },
