@@ -26,7 +26,7 @@ export async function buildPrograms(progress: (line: string) => void): Promise<s
 /** One build at a time, which gives way to what measures time. */
 async function build(name: keyof typeof packages, progress: (line: string) => void): Promise<void> {
   const { path, needs } = packages[name];
-  const go = ['nice', '-n', '15', 'go', 'build', '-v', '-o', join(programs, name), path];
+  const go = ['nice', '-n', '10', 'go', 'build', '-v', '-o', join(programs, name), path];
   // A workspace around the checkout would take the module for one of its own.
   const env = { ...process.env, GOWORK: 'off' };
   const child = spawn('flock', ['--no-fork', join(programs, 'lock'), ...go], {

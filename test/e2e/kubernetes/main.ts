@@ -68,7 +68,12 @@ const lifecycle =
 const chosen = { lifecycle, only: values.only, isSlice: values.slice };
 if (chosenOf(chosen).length === 0) stop(`no case has ${values.only} in its name\n${usage}`);
 requireRoom();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+let isInterrupted = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    isInterrupted = true;
+    process.exit(1);
+  });
 const progress = (line: string) => void process.stderr.write(`${line}\n`);
 progress("building Kubernetes' cases and agnhost; the first time takes minutes");
 const programs = await buildPrograms(progress).catch((error: Error) => stop(error.message));
@@ -81,9 +86,8 @@ const node = spawn('unshare', [...room, 'sh', '-c', init, 'sh', ...inside], {
 });
 // With unshare its child ends, and with that all processes of the room. The logs of cases that failed are kept.
 process.on('exit', () => {
-  const isOver = node.exitCode !== null;
-  if (!isOver) node.kill('SIGKILL');
-  if (!isOver || node.exitCode === 0) rmSync(folder, { recursive: true, force: true, maxRetries });
+  node.kill('SIGKILL');
+  if (isInterrupted || node.exitCode === 0) rmSync(folder, { recursive: true, force: true, maxRetries });
 });
 const [code] = (await once(node, 'exit')) as [number | null];
 process.exitCode = code ?? 1;

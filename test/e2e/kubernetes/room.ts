@@ -1,6 +1,7 @@
 /** The node, in namespaces of its own: the API server, the containers, the prober and the cases all run here. */
 import { mkdirSync, openSync, writeSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { targetPath } from '../../support/api-client.ts';
 import { exactly, figureLines } from '../../support/figures.ts';
@@ -39,6 +40,15 @@ async function addNeighbours(world: RealWorld): Promise<void> {
   const readinessProbe = { tcpSocket: { port: canary.port } };
   for (let at = 0; at < neighbours; at += 1)
     await register(world.api, targetPath(`neighbour-${at}`, 'neighbours'), { host: canary.host, readinessProbe });
+}
+
+/** Dozens of cases and containers must not stall the prober, which would then doubt itself and void failures. */
+function preferProber(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_HIGH);
+  } catch {
+    say('noted: the prober has no priority over the cases, which takes CAP_SYS_NICE');
+  }
 }
 
 function answerCanary(): void {
@@ -94,6 +104,7 @@ const startedMs = performance.now();
 const runtime = new Runtime(folderOf('pods'), join(programs, 'agnhost'));
 const options = ['--canary', `${canary.host}:${canary.port}`];
 const world = await startRealWorld({ programs: [runtime.execProgram], options });
+preferProber(world.pid());
 await addNeighbours(world);
 say(`${chosen.length} of ${cases.length} cases at once, lifecycle ${lifecycle}; logs: ${folder}`);
 const { passed, said } = await play(world, runtime);
