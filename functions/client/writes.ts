@@ -76,8 +76,8 @@ export type TargetWrites = {
     report: StatusReport | PodManifest,
     options?: WriteOptions,
   ): Promise<WrittenTarget | undefined>;
-  /** Whether there was one. */
-  remove(named: NamedTarget, removal?: Removal): Promise<boolean>;
+  /** Begins the termination of the target. undefined: there is no such target. */
+  remove(named: NamedTarget, removal?: Removal): Promise<WrittenTarget | undefined>;
   /** Stores each of at most 100 manifests; all are in the namespace. The answers are in their order. */
   apply(batch: ManifestBatch): Promise<readonly AppliedManifest[]>;
   /**
@@ -113,11 +113,10 @@ export function targetWrites(deps: RequestDeps): TargetWrites {
       const asked: Asked = { method: 'PUT', path: `${targetPathOf(named)}/status`, query: dryRunOf(dryRun) };
       return writtenOr404({ ...asked, body: report });
     },
-    remove: async (named, { dryRun = false, resourceVersion, gracePeriodSeconds } = {}) => {
+    remove: (named, { dryRun = false, resourceVersion, gracePeriodSeconds } = {}) => {
       const query = { ...dryRunOf(dryRun), gracePeriodSeconds: gracePeriodSeconds?.toString() };
       const headers = conditionOf(resourceVersion);
-      const asked: Asked = { method: 'DELETE', path: targetPathOf(named), query, headers };
-      return (await read(deps, targetShape, asked)) !== undefined;
+      return writtenOr404({ method: 'DELETE', path: targetPathOf(named), query, headers });
     },
     apply: (batch) => applyBatch(deps, batch),
     applyLines: (batch) => applyLines(deps, batch),

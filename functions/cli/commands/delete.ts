@@ -124,12 +124,13 @@ async function deleteAll({ io }: CommandSetting, session: Session, { targets, op
   const { dryRun = false, ignoreNotFound = false, timeout } = options;
   const { client, namespace } = session;
   const removal = { dryRun, ...gracePeriodOf(options) };
-  const remove = async (target: NamedTarget) => ({ target, isThere: await client.remove(target, removal) });
+  const remove = async (target: NamedTarget) => ({ target, written: await client.remove(target, removal) });
   const removed: NamedTarget[] = [];
   const absent: NamedTarget[] = [];
-  for await (const { target, isThere } of inOrder(targets, deletionsAtOnce, remove)) {
-    if (isThere) io.out(`target/${target.name} deleted${dryRun ? ' (dry run)' : ''}\n`);
-    (isThere ? removed : absent).push(target);
+  for await (const { target, written } of inOrder(targets, deletionsAtOnce, remove)) {
+    if (written?.warning !== undefined) io.err(`Warning: target/${target.name}: ${written.warning}`);
+    if (written) io.out(`target/${target.name} deleted${dryRun ? ' (dry run)' : ''}\n`);
+    (written ? removed : absent).push(target);
   }
   if (options.wait && !dryRun)
     await untilGone(removed, { io, session, ...(timeout !== undefined && { timeoutMs: timeout }) });

@@ -48,7 +48,7 @@ async function callEverything(client: ApiClient): Promise<void> {
       (await client.applyLines({ manifests: [line, {}], dryRun }))?.map(({ status }) => status),
       [201, 422],
     );
-  assert.equal(await client.remove({ namespace, name: 'line' }, { gracePeriodSeconds: 0 }), true);
+  assert.ok(await client.remove({ namespace, name: 'line' }, { gracePeriodSeconds: 0 }));
   assert.equal((await client.reportStatus(task, report, { dryRun: true }))?.created, false);
   assert.equal((await client.reportStatus(task, report))?.target.metadata.name, 'task');
   assert.equal(await client.reportStatus(none, report), undefined);
@@ -81,7 +81,8 @@ async function callEverything(client: ApiClient): Promise<void> {
   assert.deepEqual(sorted(await client.desired({ ...wanted, dryRun: true })), cleaned);
   assert.deepEqual(sorted(await client.desired(wanted)), cleaned);
   await refuses(412, client.remove(web, { resourceVersion: '0', dryRun: true }));
-  assert.equal(await client.remove(web, { gracePeriodSeconds: 0 }), true);
+  const gone = await client.remove(web, { gracePeriodSeconds: 0 });
+  assert.deepEqual([gone?.target.metadata.name, gone?.created], ['web', false]);
 }
 
 async function refuses(status: number, asked: Promise<unknown>): Promise<void> {
