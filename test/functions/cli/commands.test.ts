@@ -30,7 +30,7 @@ Labels:        of=web
 Annotations:   <none>
 Host:          10.0.0.1
 Lifecycle:     static
-Created:       2026-01-01T12:00:00Z
+Created:       2026-01-01T12:00:00.000Z
 Status:        Unknown
 Containers:
   main:
