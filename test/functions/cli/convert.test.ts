@@ -118,7 +118,7 @@ spec:
       [['-f', good, '--hots', 'x'], /^error: unknown option '--hots' \(Did you mean --host\?\) See /],
       [['-f', good, '--host', 'http://a/'], /argument 'http:\/\/a\/' is invalid\. must be a host name .* See /],
       [['-f'], /argument missing\. See /],
-      [['-f', good, good], /too many arguments/],
+      [['-f', good, good], /files stand behind -f, as in 'probelet convert -f FILE'/],
     ] as const) {
       const { code, out, err } = await ran(...args);
       assert.deepEqual([code, out, err.length], [2, '', 1]);

@@ -37,7 +37,7 @@ async function commandsWithFiles(): Promise<readonly string[]> {
 
 test('each command with -f has -R, and says what -f may name', async () => {
   const commands = await commandsWithFiles();
-  assert.deepEqual(commands.toSorted(), ['apply', 'convert', 'cost', 'delete', 'lint', 'simulate', 'try']);
+  assert.deepEqual(commands.toSorted(), ['apply', 'convert', 'cost', 'delete', 'diff', 'lint', 'simulate', 'try']);
   for (const command of commands) {
     const help = (await ranCli([command, '--help'])).out.replaceAll(/\s+/g, ' ');
     assert.match(
