@@ -79,7 +79,7 @@ describe('mail', () => {
     assert.deepEqual(secured, [true, true]);
     const [first = '', second = ''] = mails;
     for (const line of [
-      'Subject: [alert] test/test not ready (test)',
+      'Subject: [alert] test/test not ready: This is a test of probelet: nothing',
       'Message-ID: <test-1-firing-1@example.org>',
       'References: <test-1@example.org>',
       'To: ops@example.org, boss@example.org',
@@ -87,7 +87,7 @@ describe('mail', () => {
       'This is a test of probelet: nothing is wrong.',
     ])
       assert.ok(first.includes(line), `${line} in ${first}`);
-    assert.match(second, /Subject: \[ok\] Resolved: test\/test not ready/);
+    assert.match(second, /Subject: \[ok\] Resolved after 1m: test\/test not ready/);
     assert.match(second, /In-Reply-To: <test-1@example\.org>/);
   });
 

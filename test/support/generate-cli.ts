@@ -65,11 +65,11 @@ additions:
 
 ## Templates, order and deletion
 
-\`-o jsonpath=…\`, \`jsonpath-as-json=…\`, \`jsonpath-file=…\`, \`custom-columns=…\` and \`custom-columns-file=…\` take kubectl's
-templates: fields, \`[*]\`, indices and slices, \`..\`, filters such as \`[?(@.name=="app")]\`, \`{range …}…{end}\`, quoted
-texts and \`\\.\` in names. A field that is missing is no error. Unlike kubectl's, members of an object stand in its own order,
-numbers are compared whatever their kind, \`.*\` of a text finds nothing, and a template without braces is refused.
-\`--sort-by\` takes one such path, with or without its braces.
+\`-o jsonpath=…\`, \`jsonpath-as-json=…\`, \`jsonpath-file=…\`, \`custom-columns=…\` and \`custom-columns-file=…\` take
+kubectl's templates: fields, \`[*]\`, indices and slices, \`..\`, filters such as \`[?(@.name=="app")]\`,
+\`{range …}…{end}\`, quoted texts, and \`\\.\` in names. A field that is missing is no error. Unlike kubectl's, members of
+an object stand in its own order, numbers are compared whatever their kind, \`.*\` of a text finds nothing, and a
+template without braces is refused. \`--sort-by\` takes one such path, with or without its braces.
 
 \`delete\` waits as kubectl does until the targets are gone, at most their grace period and two minutes; \`--wait=false\`
 does not, and \`--now\` (1 s), \`--force\` (0 s) and \`--grace-period\` shorten the grace period. \`wait --for=delete\` of a

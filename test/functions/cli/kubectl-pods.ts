@@ -1,9 +1,11 @@
 /**
  * The cases of kubectl's printer of Pods (k8s.io/kubernetes v1.36.3, printers_test.go in pkg/printers/internalversion),
  * with the cells that it expects. AGE is left out: there the Pods have no time of creation. So are the columns of
- * `-o wide` that are about nodes, and IP: a target is not scheduled, and has HOST. Some of this cannot occur in a
- * target, but is computed as there: a phase or a reason that no Pod has, a container without a state, statuses without a
- * condition Ready, and statuses of containers that the spec does not have. No case has a signal, which the API lacks.
+ * `-o wide` that are about nodes, and IP: a target is not scheduled, and has HOST.
+ *
+ * Some of this cannot occur in a target, but is computed as there: a phase or a reason that no Pod has, a container
+ * without a state, statuses without a condition Ready, and statuses of containers that the spec does not have. No case
+ * has a signal, which the API lacks.
  */
 
 /** Of a container. `endedAgo`: seconds since the last run of the container ended. */
