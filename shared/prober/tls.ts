@@ -136,10 +136,10 @@ export function secure(socket: Socket, { hostname, clock, deadline, sessions }: 
     // Stays for the socket's life, like the dialer's: a late error must not end the process.
     secured.on('error', (error) => {
       if (watched?.shaken() === false) return failTooLong();
-      ofProcess.forget(socket);
       const isRefused = isRefusedCertificate(error, secured.getProtocol());
       // On another connection, where the certificate is read, it shows whether Go takes it.
       isAskedAgain ||= isRefused && below === undefined;
+      if (isRefused) ofProcess.forget(socket);
       fail(...tlsProblem(error, { isRefused, sent: sent?.() }));
     });
     (below ?? socket).on('error', (error) => secured.destroy(error));
