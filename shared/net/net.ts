@@ -17,7 +17,7 @@ export type DialRequest = {
    * the time, as in Go's HTTP client, whose dials know no deadline.
    */
   readonly dividedUntilMs?: number;
-  /** Calls back at the deadline. If present, the dialer needs no timer of its own for one address that has until then. */
+  /** Calls back at the deadline. If present, an address that has until then needs no timer of the dialer's. */
   readonly whenOver?: (call: () => void) => void;
   /** The dial is an internal one to an endpoint that the operator configured, so the dial policy does not apply. */
   readonly bypassesPolicy?: boolean;

@@ -33,6 +33,8 @@ export type RoomVector = {
     readonly host: string;
     readonly timeoutMs: number;
   };
+  /** The time is part of the outcome. */
+  readonly timed?: boolean;
   readonly expectAnyOf: readonly Omit<RoomOutcome, 'failureClass'>[];
 };
 
@@ -46,8 +48,8 @@ export type RoomOutcome = {
   readonly result: string;
   readonly output: string;
   readonly error: string | null;
-  /** Whole seconds until then. */
-  readonly seconds: number;
+  /** Whole seconds until then, if the vector asks. */
+  readonly seconds?: number;
   /** Addresses of the servers that have accepted a connection. */
   readonly connected: readonly string[];
   readonly failureClass?: string;
@@ -130,7 +132,7 @@ const seen: RoomOutcome = {
   result: outcome,
   output,
   error: error ?? null,
-  seconds,
+  ...(vector.timed && { seconds }),
   connected: [...connected].sort(),
   ...(failureClass && { failureClass }),
 };

@@ -43,6 +43,8 @@ type room struct {
 		Kind, Scheme, Host string
 		TimeoutMs          int64
 	}
+	// Timed says that the time is part of the outcome.
+	Timed       bool
 	ExpectAnyOf []any
 }
 
@@ -128,9 +130,11 @@ func playInRoom(path string) {
 	seconds := int((time.Since(began) + 100*time.Millisecond).Seconds())
 	// A connection that was made may not be accepted yet.
 	time.Sleep(50 * time.Millisecond)
-	os.Stdout.Write(canonical(map[string]any{
-		"result": result, "output": output, "error": errorText(err), "seconds": seconds, "connected": seen.addresses(),
-	}))
+	outcome := map[string]any{"result": result, "output": output, "error": errorText(err), "connected": seen.addresses()}
+	if given.Timed {
+		outcome["seconds"] = seconds
+	}
+	os.Stdout.Write(canonical(outcome))
 }
 
 func (r *room) probe() (probe.Result, string, error) {
