@@ -18,13 +18,13 @@ import type { Data, GoAway, Malformed, Reset, WindowUpdate } from '../http2/inbo
 import { receiveWindow } from '../http2/receive-window.ts';
 import type { Settings } from '../http2/settings.ts';
 import { afterArrivals, type Clock } from '../lib/clock.ts';
-import { encodeCheckRequest, encodeTimeout } from './grpc-codec.ts';
+import { encodeCheckRequest } from './grpc-codec.ts';
 import type { RpcResult } from './grpc-reply.ts';
+import { type Call, requestFields } from './grpc-request.ts';
 import { type Sending, sending } from './grpc-send.ts';
 import { drained, lostStatus, type RpcStatus, resetStatus, rpcCode, rpcStatus } from './grpc-status.ts';
 import { type CallStream, callStream } from './grpc-stream.ts';
 
-const checkPath = '/grpc.health.v1.Health/Check';
 /** The streams of a connection: of the call, and of its repetition. */
 const firstStreamId = 1;
 const secondStreamId = 3;
@@ -32,13 +32,6 @@ const secondStreamId = 3;
 const windowBytes = 65_535;
 /** grpc-go's limit, which this client does not announce because it is the initial value. */
 export const frameBytesMax = 16 * 1024;
-
-export type Call = {
-  readonly authority: string;
-  readonly service: string;
-  readonly userAgent: string;
-  readonly deadlineMs: number;
-};
 
 export type CallAttempt = {
   /** Begins the call before the bytes that arrived together with the SETTINGS are read; otherwise after them. */
@@ -265,7 +258,9 @@ export class CallState implements ConnectionEvents {
   }
 
   reset({ streamId: of, code }: Reset): ConnectionFault | undefined {
-    return this.other() ?? this.#fail(of, resetStatus(code), code === errorCode.refusedStream);
+    const isRefused = code === errorCode.refusedStream;
+    if (isRefused && this.#failed?.running.streamId === of) this.#failed.unprocessed = true;
+    return this.other() ?? this.#fail(of, resetStatus(code), isRefused);
   }
 
   malformed({ streamId: of, message }: Malformed): ConnectionFault | undefined {
@@ -303,17 +298,3 @@ export class CallState implements ConnectionEvents {
 }
 
 const deadlineExceeded = rpcStatus(rpcCode.deadlineExceeded, 'context deadline exceeded');
-
-const requestFields = ({ authority, userAgent }: Call, remainingMs: number) =>
-  [
-    [':method', 'POST'],
-    [':scheme', 'http'],
-    [':path', checkPath],
-    [':authority', authority],
-    ['content-type', 'application/grpc'],
-    ['user-agent', userAgent],
-    ['te', 'trailers'],
-    // kubelet links a compressor, so grpc-go offers it.
-    ['grpc-accept-encoding', 'gzip'],
-    ['grpc-timeout', encodeTimeout(remainingMs)],
-  ] as const;

@@ -5,7 +5,8 @@
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Dial, DialFailure, SocketPermit } from '../net/net.ts';
 import { isInternalFailure } from './failed-dial.ts';
-import type { Call, CallAttempt } from './grpc-call.ts';
+import type { CallAttempt } from './grpc-call.ts';
+import type { Call } from './grpc-request.ts';
 import { openSession, type Session } from './grpc-session.ts';
 
 export type Connected = {

@@ -5,8 +5,9 @@
 import type { Socket } from 'node:net';
 import { clientGreeting, connectHttp2, type Http2Connection } from '../http2/connection.ts';
 import { afterArrivals, type Clock } from '../lib/clock.ts';
-import { type Call, type CallAttempt, type CallOutcome, CallState, frameBytesMax } from './grpc-call.ts';
+import { type CallAttempt, type CallOutcome, CallState, frameBytesMax } from './grpc-call.ts';
 import { isGrpcField } from './grpc-headers.ts';
+import type { Call } from './grpc-request.ts';
 
 /** The limit of grpc-go. */
 const headerListBytesMax = 16 * 1024 * 1024;

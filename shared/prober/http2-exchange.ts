@@ -55,7 +55,7 @@ export const exchangeHttp2: Exchange = (socket, request, options) => {
       write: (bytes) => connection.write(bytes),
       settle,
       soon: (act) => void options.clock.setTimer(0, () => connection.whenTaken(act)),
-      whenQuiet: (act) => connection.whenQuiet(act),
+      later: (act) => void options.clock.setTimer(acknowledgedAfterMs, act),
     });
     const connection: Http2Connection = connectHttp2(socket, frames, {
       frameBytesMax,
@@ -71,7 +71,9 @@ export const exchangeHttp2: Exchange = (socket, request, options) => {
   });
 };
 
-/** A server that sends so many SETTINGS does not pause, so it is not waited for. */
+/** No server waits for the acknowledgement of its SETTINGS before it answers. */
+const acknowledgedAfterMs = 20;
+/** More than any server sends in that time. */
 const unacknowledgedMax = 64;
 
 type FramePorts = {
@@ -80,7 +82,7 @@ type FramePorts = {
   readonly settle: (outcome: Exchanged | undefined) => void;
   /** Calls back once all bytes that have already arrived are read. */
   readonly soon: (act: () => void) => void;
-  readonly whenQuiet: Http2Connection['whenQuiet'];
+  readonly later: (act: () => void) => void;
 };
 
 /**
@@ -119,12 +121,12 @@ class ServerFrames implements ConnectionEvents {
   }
 
   /**
-   * A server may answer and close at once. A write would fail then and take with it what has arrived but is not read, so
-   * everything that has arrived is read first. Go's client reads on after a failed write.
+   * A server may answer and close at once. A write would fail then and take with it what has arrived but is not read,
+   * so the answer is waited for. Go's client reads on after a failed write.
    */
   #acknowledgeSoon(): void {
     this.#unacknowledged += 1;
-    if (this.#unacknowledged === 1) this.#ports.whenQuiet(() => this.#acknowledge());
+    if (this.#unacknowledged === 1) this.#ports.later(() => this.#acknowledge());
     else if (this.#unacknowledged === unacknowledgedMax) this.#acknowledge();
   }
 
@@ -147,7 +149,7 @@ class ServerFrames implements ConnectionEvents {
     const next = this.#stream.headers(block);
     if (next !== undefined && 'code' in next) return next;
     const isBroken = next === undefined && this.#isReset && this.#stream.takesData();
-    this.#ports.settle(isBroken ? this.#stream.broken('stream error: received from peer') : next);
+    this.#settle(isBroken ? this.#stream.broken('stream error: received from peer') : next);
     return undefined;
   }
 
@@ -224,17 +226,19 @@ class ServerFrames implements ConnectionEvents {
   }
 
   lost(why: Lost): void {
-    if (this.#endGivenUp) {
-      this.#endGivenUp();
-      return;
-    }
     const failureClass = why.kind === 'socket' ? 'CONNECT_RESET' : 'HTTP_PROTOCOL';
-    this.#ports.settle(this.#stream.broken(lostText(why, unexpectedEnd), { failureClass }));
+    this.#settle(this.#stream.broken(lostText(why, unexpectedEnd), { failureClass }));
   }
 
   /** Ends the exchange without a fault of the connection. */
   #broken(why: string): undefined {
-    this.#ports.settle(this.#stream.broken(why));
+    this.#settle(this.#stream.broken(why));
+  }
+
+  /** Of a stream that the server has abandoned, only a response counts: another failure comes too late. */
+  #settle(outcome: Exchanged | undefined): void {
+    if (outcome?.kind === 'failed' && this.#endGivenUp) this.#endGivenUp();
+    else this.#ports.settle(outcome);
   }
 }
 

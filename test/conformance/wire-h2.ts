@@ -76,7 +76,5 @@ const asTexts = (connections: readonly (readonly SentFrame[])[]): readonly (read
     ),
   );
 
-const readTurnsMax = 100;
-
 /** The texts of failures differ from library to library. */
 const shown = (result: string, output: string) => (result === 'failure' ? {} : { output });

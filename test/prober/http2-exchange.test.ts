@@ -7,6 +7,7 @@ import { describe, type TestContext, test } from 'node:test';
 import type { Attempt } from '../../shared/core/types.ts';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
 import { grpcProber } from '../../shared/prober/grpc.ts';
+import { httpProber } from '../../shared/prober/http.ts';
 import { flags, frame, frameType, grpcHeaders, literal, settingsFrame, status200 } from '../fuzz-peers/http2-frames.ts';
 import { startHttp2Script } from '../support/http2-script-server.ts';
 import { startHttp2Thread } from '../support/http2-script-thread.ts';
@@ -46,12 +47,36 @@ test('an answer counts though its server resets the connection at once', async (
   const port = await startHttp2Thread(t, {
     hello: [{ sendBase64: settingsFrame.toString('base64') }],
     reply: [{ sendBase64: answer.toString('base64') }],
+    // biome-ignore lint/suspicious/noThenProperty: the scripts of vectors have it, and none is awaited.
     then: 'reset-at-once',
   });
   for (let times = 1; times <= 40; times += 1) {
     const { outcome, output } = await probeUrl(`https://${host}:${port}/`);
     assert.equal(outcome, 'success', `the ${times}th time: ${output}`);
   }
+});
+
+describe('a server that refuses each request', () => {
+  const base64 = (bytes: Buffer) => ({ sendBase64: bytes.toString('base64') });
+  const hello = [base64(settingsFrame)];
+  const refused = { hello, reply: [base64(frame(frameType.rstStream, Buffer.from([0, 0, 0, 7]), { stream: 1 }))] };
+  const ok = { hello, reply: [base64(headers([status200], flags.endHeaders | flags.endStream))] };
+
+  test('passes if it recovers within the time-out, even after many refusals', async (t) => {
+    const port = await portOf(t, startHttp2Script([refused, ...Array.from({ length: 19 }, () => refused), ok], true));
+    assert.equal((await probeUrl(`https://${host}:${port}/`)).outcome, 'success');
+  });
+
+  test('is asked until the time is over, but a few times a second only', async (t) => {
+    const server = await startHttp2Script(refused, true);
+    t.after(server.close);
+    const url = `https://${host}:${server.port}/`;
+    const request = { kind: 'http', url, headers: [], hostOverride: '', timeoutMs: 2000 } as const;
+    const { failureClass } = await httpProber({ dial, clock })(request);
+    assert.match(failureClass ?? '', /TIMEOUT/);
+    const requests = server.sent().length;
+    assert.ok(requests > 16 && requests <= 16 + 20, `${requests} connections`);
+  });
 });
 
 describe('a header block that HTTP/2 forbids fails the probe and nothing else:', () => {
