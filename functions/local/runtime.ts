@@ -74,7 +74,7 @@ export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runt
   const requests = restartTally();
   const views = () => lastViewed(shard);
   const { config } = options;
-  const notMonitored = config && (() => configuration.notMonitored());
+  const notMonitored = () => configuration.notMonitored();
   const quarantinedItems = () => quarantined().length;
   const metrics = processMetrics({ ...options, clock, requests, views, quarantinedItems, notMonitored });
   subscribeStatusSync(bus, { ...shared, bus: requests.counted(bus) });
@@ -89,7 +89,7 @@ export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runt
     onPoison: met.add,
     quotas,
     advise: probing.advise,
-    health: () => healthOf(shard, quarantined(), notMonitored?.()),
+    health: () => healthOf(shard, quarantined(), config && notMonitored()),
     onTerminating: async (address) => within(clock, Promise.resolve(shard.view()?.reread(address)), noticesMs),
     watch: (subscriber) => bus.subscribe({ source: ['probelet'] }, subscriber, { name: 'watch' }),
     ...(shares && { watchersMax: shares.watchersMax }),
