@@ -19,7 +19,7 @@ const adviceCharsMax = 400;
 const endCharsMax = 200;
 
 export type Warned = {
-  /** The file of the configuration that had the target before this change; absent: none, or it is that file that changes it. */
+  /** The file of the configuration that has the target; absent: none, or it is the configuration that changes it. */
   readonly file?: string | undefined;
   readonly ignored: readonly string[];
   readonly advice: readonly Advice[];

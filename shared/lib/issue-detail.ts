@@ -1,7 +1,7 @@
 /** What zod finds wrong with a value, in the words of a person who wrote the file and does not know the program. */
 import type * as z from 'zod';
 
-/** `root`: the whole value that was read. The text goes on after the name of the field: `must be a list`. */
+/** `root`: the whole value that was read. The text follows the name of the field: `must be a list`. */
 export function issueDetail(issue: z.core.$ZodIssue, root: unknown): string {
   switch (issue.code) {
     case 'invalid_type':
