@@ -1,6 +1,6 @@
 /** The answer that shows one target, with its entity tag. */
 
-import { composeStatus } from '../core/target-status.ts';
+import { planSync } from '../core/sync.ts';
 import { targetAddress } from '../store/keys.ts';
 import type { Changed } from './change-target.ts';
 import type { ApiDeps } from './deps.ts';
@@ -63,8 +63,11 @@ function withStatusAfter(stored: StoredTarget, nowMs: number): StoredTarget {
   const isBehind =
     observedResourceVersion !== target.resourceVersion || observedReportVersion !== (report?.version ?? 0);
   if (!isBehind) return stored;
-  const after = composeStatus({ target, status, probes, ...(report && { report }) }, nowMs);
-  return { ...stored, status: { ...status, status: after } };
+  const plan = planSync({ target, status, probes, ...(report && { report }) }, nowMs);
+  if (plan.kind !== 'write') return stored;
+  const { status: after, restartRequests } = plan.record;
+  // Not the versions that it has observed: it has not yet.
+  return { ...stored, status: { ...status, status: after, restartRequests } };
 }
 
 /** The same for a change of what a client decides, which a configuration that has the target too will undo. */

@@ -156,7 +156,7 @@ test('alerts are read again, and a wrong version changes nothing', async (t) => 
   const { fields } = await world.logs('error', /did you mean notify/);
   assert.match(
     String(fields?.why),
-    /probelet\.yaml:2:25: alerts\[0\]: there is no field ntify; did you mean notify\?$/,
+    /probelet\.yaml:2:25: alerts\[0\]: there is no field ntify \(did you mean notify\?\)$/,
   );
   const has = (line: string) =>
     until(

@@ -86,14 +86,14 @@ describe('an answer that breaks the protocol is reported before its status, and 
   const cut = internal('unexpected EOF');
   const second = Buffer.concat([serving, serving.subarray(0, 6)]);
   const ofBytes = (...bytes: readonly number[]) => reply(Buffer.from(bytes));
-  const gzip = { ...ofBytes(1, 0, 0, 0, 0), headers: { ...grpc, 'grpc-encoding': 'gzip' } };
+  const encoded = (by: string) => ({ ...ofBytes(1, 0, 0, 0, 0), headers: { ...grpc, 'grpc-encoding': by } });
   const noMessage = 'cardinality violation: received no response message from non-server-streaming RPC';
   const twoMessages =
     'cardinality violation: expected <EOF> for non server-streaming RPCs, but received another message';
   const noProtobuf = 'grpc: failed to unmarshal the received message: proto: cannot parse invalid wire-format data';
   const tooLarge = 'grpc: received message larger than max (4294967295 vs. 4194304)';
   const noEncoding = 'grpc: compressed flag set with identity or empty encoding';
-  const noGzip = 'grpc: Decompressor is not installed for grpc-encoding "gzip"';
+  const noSnappy = 'grpc: Decompressor is not installed for grpc-encoding "snappy"';
   pin([
     ['OK without a message', reply(none, ok), internal(noMessage)],
     ['two messages', reply(Buffer.concat([serving, serving])), internal(twoMessages)],
@@ -103,7 +103,8 @@ describe('an answer that breaks the protocol is reported before its status, and 
     ['no protobuf', ofBytes(0, 0, 0, 0, 1, 0x08), internal(noProtobuf)],
     ['a message that is too large', ofBytes(0, 0xff, 0xff, 0xff, 0xff), status(rpcCode.resourceExhausted, tooLarge)],
     ['a compressed message without an encoding', ofBytes(1, 0, 0, 0, 0), internal(noEncoding)],
-    ['a compressed message', gzip, internal(noGzip)],
+    ['a message compressed by snappy', encoded('snappy'), internal(noSnappy)],
+    ['a message that is no gzip', encoded('gzip'), internal('grpc: failed to decompress the message')],
     ['an unknown format', ofBytes(2, 0, 0, 0, 0), internal('grpc: received unexpected payload format 2')],
   ]);
 });
