@@ -1,13 +1,15 @@
 /** The contexts of a user, in `probelet/config.yaml` below XDG_CONFIG_HOME or `~/.config`. */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import * as z from 'zod';
+import { codeOf } from '../../shared/lib/error-code.ts';
 import { issueDetail } from '../../shared/lib/issue-detail.ts';
 import { authKinds } from './aws-access.ts';
 import { CliError } from './exit-codes.ts';
 import type { Io } from './io.ts';
+import { replaceFile } from './replaced-file.ts';
 
 const contextSchema = z.strictObject({
   name: z.string(),
@@ -68,17 +70,22 @@ function parsedYaml(text: string, path: string): unknown {
   }
 }
 
-/** The file is replaced as a whole, so that no reader meets half a file, and only its user can read it. */
+/** Only its user can read it. */
+const ownerOnly = 0o600;
+
+/** @throws CliError */
 export function writeConfig(env: Io['env'], config: Config): void {
   const path = configPath(env);
-  const draft = `${path}.${process.pid}`;
+  makeFolder(dirname(path));
+  replaceFile(path, stringify(config, { lineWidth: 0 }), ownerOnly);
+}
+
+function makeFolder(folder: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(draft, stringify(config, { lineWidth: 0 }), { mode: 0o600, flag: 'wx', flush: true });
-    renameSync(draft, path);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
-    rmSync(draft, { force: true });
-    const code = error instanceof Error && 'code' in error ? error.code : error;
-    throw new CliError(`${path} cannot be written (${code}); correct the permissions of its folder`);
+    throw new CliError(
+      `${folder} cannot be made (${codeOf(error)}); correct the permissions of the folder that it is in`,
+    );
   }
 }

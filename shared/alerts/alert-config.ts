@@ -57,14 +57,20 @@ const instant = z
   })
   .meta({ format: 'date-time' });
 
-const silence = z.strictObject({
+const silenceFields = z.strictObject({
   match: z.strictObject({
     namespaces: names.optional().meta({ description: 'Namespaces; absent: all of them.' }),
     names: names.optional().meta({ description: 'Names of targets; absent: all of them.' }),
     labels: selector.optional().meta({ description: 'A label selector of Kubernetes.' }),
   }),
+  from: instant.optional().meta({ description: 'When it begins; absent: at once.' }),
   until: instant,
   reason: z.string().min(1).max(1_000),
+});
+
+const silence = silenceFields.superRefine(({ from, until }, context) => {
+  if (from === undefined || Date.parse(from) < Date.parse(until)) return;
+  context.addIssue({ code: 'custom', path: ['until'], message: 'must be later than from' });
 });
 
 const alert = z.strictObject({
@@ -170,6 +176,7 @@ export const alertFields = {
 
 export type AlertConfig = z.infer<z.ZodObject<typeof alertFields>>;
 export type AlertEntry = NonNullable<AlertConfig['alerts']>[number];
+export type SilenceEntry = z.infer<typeof silence>;
 export type ReceiverEntry = NonNullable<AlertConfig['receivers']>[number];
 
 export type NameProblem = { readonly path: readonly (string | number)[]; readonly message: string };

@@ -4,6 +4,7 @@ import { compilePattern } from '../bus/pattern.ts';
 import type { Json } from '../lib/json.ts';
 import { durationSeconds } from '../manifest/duration.ts';
 import type { AlertConfig, AlertEntry } from './alert-config.ts';
+import type { SilencedTime } from './alert-state.ts';
 import type { SeenTarget } from './seen.ts';
 
 export type AlertRule = {
@@ -21,7 +22,7 @@ export type AlertRule = {
   readonly silences: readonly Silence[];
 };
 
-export type Silence = { readonly untilMs: number; readonly matches: (target: SeenTarget) => boolean };
+export type Silence = SilencedTime & { readonly matches: (target: SeenTarget) => boolean };
 
 /** Compiles the alerts of a valid configuration. */
 export const alertRules = ({ alerts = [] }: AlertConfig): readonly AlertRule[] => alerts.map(ruleOf);
@@ -39,7 +40,11 @@ function ruleOf(entry: AlertEntry): AlertRule {
     receivers: entry.notify,
     matchesTarget: targetTest(match),
     matchesEvent,
-    silences: silences.map((silence) => ({ untilMs: Date.parse(silence.until), matches: targetTest(silence.match) })),
+    silences: silences.map(({ from, until, match: silenced }) => ({
+      fromMs: from === undefined ? 0 : Date.parse(from),
+      untilMs: Date.parse(until),
+      matches: targetTest(silenced),
+    })),
   };
 }
 
@@ -62,8 +67,8 @@ function targetTest({ namespaces, names, labels = '' }: TargetMatch): (target: S
     parsed.matches(target.labels);
 }
 
-/** When the last silence of the target ends, which may be in the past; undefined if none matches. */
-export function silencedUntil({ silences }: AlertRule, target: SeenTarget): number | undefined {
-  const matching = silences.filter(({ matches }) => matches(target));
-  return matching.length === 0 ? undefined : Math.max(...matching.map(({ untilMs }) => untilMs));
-}
+/** When nothing is said of the target, but for what has ended. */
+export const silencedTimes = ({ silences }: AlertRule, target: SeenTarget, nowMs: number): readonly SilencedTime[] =>
+  silences
+    .filter(({ untilMs, matches }) => untilMs > nowMs && matches(target))
+    .map(({ fromMs, untilMs }) => ({ fromMs, untilMs }));

@@ -18,12 +18,16 @@ export type Incident = {
   /** The values of the alert's `groupBy` labels. */
   readonly groupLabels: { readonly [label: string]: string };
   readonly receivers: readonly string[];
-  readonly silencedUntilMs?: number;
+  /** When nothing is said of it. Absent: at no time. */
+  readonly silences?: readonly SilencedTime[];
   /** Ready is Unknown at present, so nothing is said of it. */
   readonly isUnknown?: true;
   /** The batch that reports it. Absent: it has not lasted long enough, or is silenced. */
   readonly batch?: string;
 };
+
+/** ms since the epoch; the end is no part of it. */
+export type SilencedTime = { readonly fromMs: number; readonly untilMs: number };
 
 export type EndedIncident = Incident & { readonly resolvedMs: number };
 

@@ -55,8 +55,8 @@ const isDue = (incident: Incident, { forMs }: AlertRule, nowMs: number): boolean
   incident.batch === undefined && isHeard(incident, nowMs) && nowMs >= incident.sinceMs + forMs;
 
 /** Whether something may be said of the incident now. */
-const isHeard = ({ isUnknown, silencedUntilMs = 0 }: Incident, nowMs: number): boolean =>
-  !isUnknown && silencedUntilMs <= nowMs;
+const isHeard = ({ isUnknown, silences = [] }: Incident, nowMs: number): boolean =>
+  !isUnknown && !silences.some(({ fromMs, untilMs }) => fromMs <= nowMs && nowMs < untilMs);
 
 const groupOf = ({ alert, cause, namespace, groupLabels }: Incident): string =>
   JSON.stringify([alert, cause === 'ProberDegraded', namespace, groupLabels]);

@@ -3,7 +3,7 @@
  * notifications that follow.
  */
 import { createHash } from 'node:crypto';
-import { type AlertRule, silencedUntil } from './alert-rule.ts';
+import { type AlertRule, silencedTimes } from './alert-rule.ts';
 import type { AlertState, Batch, Cause, Incident, Notification } from './alert-state.ts';
 import { batchesAt } from './batches.ts';
 import { type AlertInput, type DegradedRange, degradedEvent, type SeenTarget } from './seen.ts';
@@ -96,11 +96,14 @@ class Plan {
     const isUnknown = target.ready === 'Unknown' && !rule.onUnknown;
     if (isUnknown) this.#hold(key('NotReady'), target);
     else if (target.ready !== 'True' && rule.matchesTarget(target) && rule.matchesEvent(target.event))
-      this.#begin(key('NotReady'), incidentOf(rule, target, { cause: 'NotReady', ...target }));
+      this.#begin(key('NotReady'), incidentOf(rule, target, { cause: 'NotReady', ...target, nowMs: this.#nowMs }));
     else this.#end(key('NotReady'));
     const { restart } = target;
     if (restart && rule.matchesTarget(target) && rule.matchesEvent(restart.event))
-      this.#begin(key('RestartRequested'), incidentOf(rule, target, { cause: 'RestartRequested', ...restart }));
+      this.#begin(
+        key('RestartRequested'),
+        incidentOf(rule, target, { cause: 'RestartRequested', ...restart, nowMs: this.#nowMs }),
+      );
     else this.#end(key('RestartRequested'));
   }
 
@@ -192,14 +195,19 @@ function holds<Value>(map: ReadonlyMap<string, Value>, before: { readonly [key: 
   return map.size === Object.keys(before).length && [...map].every(([key, value]) => before[key] === value);
 }
 
-type Finding = { readonly cause: Cause; readonly sinceMs: number; readonly message: string };
+type Finding = {
+  readonly cause: Cause;
+  readonly sinceMs: number;
+  readonly message: string;
+  readonly nowMs: number;
+};
 
-function incidentOf(rule: AlertRule, target: SeenTarget, { cause, sinceMs, message }: Finding): Incident {
+function incidentOf(rule: AlertRule, target: SeenTarget, { cause, sinceMs, message, nowMs }: Finding): Incident {
   const { namespace, name, uid, labels } = target;
   const about = { alert: rule.name, cause, namespace, name, uid, sinceMs, message };
   const groupLabels = Object.fromEntries(rule.groupBy.map((label) => [label, labels[label] ?? '']));
-  const silencedUntilMs = silencedUntil(rule, target);
-  const silenced = silencedUntilMs !== undefined && { silencedUntilMs };
+  const silences = silencedTimes(rule, target, nowMs);
+  const silenced = silences.length > 0 && { silences };
   return { id: idOf(about), ...about, groupLabels, receivers: rule.receivers, ...silenced };
 }
 

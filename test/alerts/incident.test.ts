@@ -178,6 +178,34 @@ describe('a silence', () => {
     assert.deepEqual(kindsOf(world.pass(1 + windowSeconds)), ['firing a']);
   });
 
+  describe('that has a start', () => {
+    const from = new Date(startMs + 30_000).toISOString();
+    const later = rulesOf(`for: 20s, silences: [{ match: {}, from: "${from}", until: "${until}", reason: upgrade }]`);
+
+    test('does not hold back what is due before it', () => {
+      const world = alertWorld(later);
+      world.take(seen('a', 'False'));
+      assert.deepEqual(kindsOf(world.pass(20 + windowSeconds)), ['firing a']);
+    });
+
+    test('holds back what is due in it, although the problem began before', () => {
+      const world = alertWorld(later);
+      world.pass(15);
+      world.take(seen('a', 'False', { sinceMs: world.nowMs() }));
+      assert.deepEqual(kindsOf(world.pass(44)), []);
+      assert.deepEqual(kindsOf(world.pass(1 + windowSeconds)), ['firing a']);
+    });
+  });
+
+  test('of two, the later one counts once the earlier one has ended', () => {
+    const [first, second] = [20, 60].map((seconds) => new Date(startMs + seconds * 1_000).toISOString());
+    const silences = `silences: [{ match: {}, until: "${first}", reason: a }, { match: {}, from: "${first}", until: "${second}", reason: b }]`;
+    const world = alertWorld(rulesOf(silences));
+    world.take(seen('a', 'False'));
+    assert.deepEqual(kindsOf(world.pass(59)), []);
+    assert.deepEqual(kindsOf(world.pass(1 + windowSeconds)), ['firing a']);
+  });
+
   test('hides a problem that ends before it', () => {
     const world = alertWorld(rules);
     world.take(seen('a', 'False'));

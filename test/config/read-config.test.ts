@@ -53,6 +53,10 @@ describe('a mistake is named', () => {
       'silences: [{ match: {}, until: tomorrow, reason: x }]',
       '4:29 alerts[0].silences[0].until: must be an instant in UTC, such as 2030-01-31T18:00:00Z',
     ],
+    [
+      'silences: [{ match: {}, from: 2030-01-31T18:00:00Z, until: 2030-01-31T18:00:00Z, reason: x }]',
+      '4:57 alerts[0].silences[0].until: must be later than from',
+    ],
     ['sendResolved: maybe', '4:5 alerts[0].sendResolved: must be true or false'],
   ];
   for (const [field, expected] of cases) test(field, () => assert.deepEqual(alertWith(field), [expected]));
