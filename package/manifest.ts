@@ -34,13 +34,19 @@ export function packageManifest(repository: RepositoryManifest, imported: Readon
     bin: { probelet: 'functions/cli/main.js' },
     exports: Object.fromEntries(exported.map((each) => [`./${each}`, entry(each)])),
     imports: { '#function-code': './cdk/packed-code.js' },
-    dependencies: Object.fromEntries(needed.map((each) => [each, dependencies[each]])),
+    dependencies: Object.fromEntries(needed.map((each) => [each, `${rangeOf(each)}${dependencies[each]}`])),
     peerDependencies: Object.fromEntries(
       optionalPeers.map((each) => [each, `^${devDependencies[each] ?? dependencies[each]}`]),
     ),
     peerDependenciesMeta: Object.fromEntries(optionalPeers.map((each) => [each, { optional: true }])),
   };
 }
+
+/**
+ * The AWS SDK depends on packages of Smithy by ranges. Where one is pinned, npm installs the newer one below each package
+ * of the SDK: ten copies, 70 MB. All else has the version that was tested.
+ */
+const rangeOf = (name: string): string => (name.startsWith('@smithy/') ? '^' : '');
 
 /** Apps of the CDK are mostly CommonJS, and so is their jest. Other programs can require ES modules, as Node does. */
 const entry = (name: (typeof exported)[number]) => {

@@ -14,6 +14,14 @@ test('it depends on what the code imports, at the locked versions, and on no too
   assert.ok(!('devDependencies' in rest) && !('optionalDependencies' in rest) && !('private' in rest));
 });
 
+test('what the AWS SDK depends on by ranges is shared with it', () => {
+  const { dependencies } = packageManifest(repository, new Set(['@smithy/core', '@aws-sdk/client-sqs']));
+  assert.deepEqual(dependencies, {
+    '@aws-sdk/client-sqs': repository.dependencies['@aws-sdk/client-sqs'],
+    '@smithy/core': `^${repository.dependencies['@smithy/core']}`,
+  });
+});
+
 test('the CDK and the library for mail are peers that may be missing, from the tested version on', () => {
   const { peerDependencies, peerDependenciesMeta } = packageManifest(repository, new Set());
   const { 'aws-cdk-lib': library, constructs } = repository.devDependencies;

@@ -36,10 +36,13 @@ export function judgeConstruct({ folder, run }: Installed, verdict: Tally['verdi
   );
 }
 
-/** The golden template is of a stack with a description and outputs besides. Returns the ids of resources. */
+/**
+ * The golden template is of a stack with a description besides, and with other names of the outputs. Returns the ids of
+ * resources.
+ */
 function differences(golden: Template, template: Template): readonly string[] {
   const { Resources: wanted, Description: _, Outputs: __, ...rest } = golden;
-  const { Resources: found, ...others } = template;
+  const { Resources: found, Outputs: ___, ...others } = template;
   const ids = Object.keys({ ...wanted, ...found }).filter((id) => !isDeepStrictEqual(wanted[id], found[id]));
   return isDeepStrictEqual(others, rest) ? ids : [...ids, `beside the resources: ${JSON.stringify(others)}`];
 }
