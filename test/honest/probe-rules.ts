@@ -125,6 +125,7 @@ export function pause(truth: ProbeTruth, turnMs: number | undefined): readonly s
   const incarnation = incarnationOf(truth);
   if (truth.stoppedMs !== undefined || truth.lifecycle !== 'static' || !spec || !incarnation || turnMs === undefined)
     return [];
+  if (isNotBack(truth)) return [];
   const mayBeginMs = Math.max(incarnation.fromMs, truth.specs.at(-1)?.sinceMs ?? 0) + spec.initialDelaySeconds * 1_000;
   const lastMs = truth.asked.at(-1)?.atMs ?? 0;
   const fromMs = Math.max(mayBeginMs, surelyCountsMs(truth), turnMs, lastMs);
