@@ -98,7 +98,7 @@ export type ProbeRecord = {
    * gone. Absent: it had found nothing, or has ended for another reason.
    */
   readonly endedWith?: Finding;
-  /** When `version` last grew, ms since the epoch. */
+  /** When `version` last grew, or the worker last began again, ms since the epoch. */
   readonly sinceMs: number;
   /** Digest of the probe's spec that the counters belong to. */
   readonly specDigest: string;

@@ -96,7 +96,7 @@ function changedRecord(
   if (isAsCommitted(record, step)) return undefined;
   const acted = step.actions.reduce(
     (acting, action) => withAction(acting, action, nowMs),
-    withWorker(renewed(record), step.worker, spec),
+    withWorker(renewed(record, nowMs), step.worker, spec),
   );
   const after = withReport(acted, record, report);
   return mustCommit(record, after) ? after : undefined;
@@ -144,11 +144,14 @@ function withoutVerdict({ result: _, failureClass: __, ...record }: ProbeRecord)
   return { ...record, output: '' };
 }
 
-/** An ended worker starts from scratch, without a result. It had none, so nothing that is published changes. */
-export function renewed(record: ProbeRecord): ProbeRecord {
+/**
+ * An ended worker starts from scratch, without a result. It had none, so nothing that is published changes; but it is
+ * shown why there is none, and since when.
+ */
+export function renewed(record: ProbeRecord, nowMs: number): ProbeRecord {
   if (!record.ended) return record;
   const { endedWith: _, endedAtMs: __, ...rest } = record;
-  return { ...rest, ended: false };
+  return { ...rest, ended: false, sinceMs: nowMs };
 }
 
 /** The record with the worker's state. Another result begins a new streak. Run lengths are capped at the threshold. */
