@@ -140,12 +140,15 @@ export const surelyCountsMs = (truth: ProbeTruth): number =>
     truth.holder.sinceMs,
   );
 
-/** What is sure to have counted, and is durable by now. */
+/**
+ * What is sure to have counted, and is durable by now. A verdict that was not durable when DELETE stopped its probe is
+ * refused.
+ */
 export const surelyCounted = (truth: ProbeTruth): readonly Asked[] =>
   truth.asked.filter(
     (one) =>
       one.holder === truth.holder.number &&
       one.atMs >= surelyCountsMs(truth) &&
-      one.atMs + commitsMs <= truth.nowMs &&
+      one.atMs + commitsMs <= (truth.stoppedMs ?? truth.nowMs) &&
       !isLost(truth, one),
   );

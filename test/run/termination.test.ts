@@ -195,3 +195,67 @@ test('nothing is published of a probe that has no verdict when its target termin
     [],
   );
 });
+
+describe('readiness has further results, also if the holder learns of the deletion together with', () => {
+  const probe = { tcpSocket: { port: 1 }, periodSeconds: 1, failureThreshold: 3 };
+  const app = {
+    name: 'app',
+    livenessProbe: probe,
+    startupProbe: probe,
+    readinessProbe: { ...probe, tcpSocket: { port: 2 } },
+  };
+  const side = { name: 'side', restartPolicy: 'Always', livenessProbe: probe, startupProbe: probe } as const;
+  const spec = (lifecycle: 'static' | 'reported', ...initContainers: readonly (typeof side)[]) => ({
+    lifecycle,
+    containers: [app],
+    initContainers,
+  });
+  const reported = (world: ShardWorld, of: string, id: number) => ({
+    name: of,
+    containerID: `test://${of}/${id}`,
+    state: { running: { startedAt: new Date(world.clock.nowMs()).toISOString() } },
+  });
+  const report = (world: ShardWorld, sideId: number) =>
+    world.report(name, {
+      containerStatuses: [reported(world, 'app', 1)],
+      initContainerStatuses: [reported(world, 'side', sideId)],
+    });
+
+  type Change = (world: ShardWorld) => Promise<unknown>;
+  const changes: readonly (readonly [what: string, before: Change, change: Change])[] = [
+    [
+      'a sidecar that is new',
+      (world) => world.put(name, spec('static')),
+      (world) => world.put(name, spec('static', side)),
+    ],
+    [
+      'the restart of a sidecar',
+      (world) => world.put(name, spec('static', side)),
+      (world) => world.request('POST', `/v1/namespaces/default/targets/${name}/restarted`, { container: 'side' }),
+    ],
+    [
+      'another container of a sidecar',
+      async (world) => {
+        await world.put(name, spec('reported', side));
+        await report(world, 1);
+      },
+      (world) => report(world, 2),
+    ],
+  ];
+  for (const [what, before, change] of changes)
+    test(what, async () => {
+      const world = shardWorld();
+      world.answer(() => 'success');
+      await before(world);
+      await world.run();
+      await world.clock.advance(10_000);
+      await change(world);
+      await world.remove(name, graceSeconds);
+      world.answer((_, port) => (port === 2 ? 'failure' : 'success'));
+      await world.clock.advance(8_000);
+      const { conditions, probes } = await world.shown(name);
+      const readiness = probes.find(({ container, probeType }) => container === 'app' && probeType === 'readiness');
+      assert.equal(readiness?.result, 'failure');
+      assert.equal(conditions.find(({ type }) => type === 'Ready')?.status, 'False');
+    });
+});

@@ -40,8 +40,8 @@ export async function probeCycle(holder: Cycling, held: HeldTarget, { probe, pla
   const pod = podView(held, spec.container.spec.name);
   const comesBack = verdict.record.ended;
   const gate = decideGate(spec.worker, verdict.worker, pod, gateTimeMs(holder.run, verdict, pod), productEra);
-  const step = isStopped(held.target, probe) ? withoutResults(gate) : gate;
-  const applied = applyStep(holder, held, { probe, place, step });
+  // Once DELETE has stopped a probe, the end of its worker is all that may be committed (difference 22).
+  const applied = isStopped(held.target, probe) || applyStep(holder, held, { probe, place, step: gate });
   if (applied !== true && !(await applied)) return 'over';
   switch (gate.kind) {
     case 'skip':
@@ -60,15 +60,6 @@ export async function probeCycle(holder: Cycling, held: HeldTarget, { probe, pla
       return 'over';
   }
 }
-
-/**
- * kubelet's value for a worker that ends with its pod (rule 6), or whose container does not run meanwhile (rule 5): no
- * probe gave it (difference 22).
- */
-const withoutResults = ({ worker, actions }: Step): Step => ({
-  worker,
-  actions: actions.filter((action) => action.kind === 'remove' || action.initial === true),
-});
 
 /**
  * The time that the gate compares with the container's start, which another process set by another clock. That clock
