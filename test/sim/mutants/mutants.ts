@@ -205,7 +205,7 @@ export const mutants: readonly Mutant[] = [
   single('open targets not read again', { world: pausedSyncs, seeds: moreSeeds }),
   single('rescues refused', { world: lockedGroups }),
   pair('no self-fence', 'no fence', { world: lostQueueOfOneLayout }),
-  pair('stale message accepted', 'doneSlot ignored', { world: skewedQueue }),
+  pair('stale message accepted', 'doneSlot ignored', { world: skewedQueue, seeds: moreSeeds }),
   pair('claims that add', 'no self-fence', { world: doubtfulStore, aloneToo: true }),
   pair('no outbox', 'no reconcile', { world: brokenBus, aloneToo: true }),
 ];
