@@ -14,7 +14,7 @@ import { writeBundle, writeDockerfile } from '../functions/write-bundle.ts';
 import { writeCommonJs } from './commonjs.ts';
 import { bundledLicences } from './licences.ts';
 import { packageManifest } from './manifest.ts';
-import { packageReadme } from './readme.ts';
+import { isForUsers, packageReadme, withoutOthersLinks } from './readme.ts';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
@@ -37,7 +37,9 @@ const folder = join(built, 'functions/local/program');
 const { inputs } = await bundleProgram(join(built, 'functions/local/main.js'), { root, folder });
 writeFileSync(join(folder, 'LICENSES.txt'), bundledLicences(root, Object.keys(inputs)));
 for (const path of ['LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'docs'])
-  cpSync(join(root, path), join(built, path), { recursive: true });
+  cpSync(join(root, path), join(built, path), { recursive: true, filter: isForUsers });
+for (const path of globSync('{docs/**/*,*}.md', { cwd: built }))
+  writeFileSync(join(built, path), withoutOthersLinks(readFileSync(join(built, path), 'utf8')));
 writeFileSync(join(built, 'README.md'), packageReadme(read('docs/package.md')));
 execFileSync('npm', ['pack', '--silent', '--pack-destination', dist], { cwd: built, stdio: 'inherit' });
 

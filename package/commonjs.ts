@@ -2,7 +2,6 @@
  * The construct for apps of the CDK whose modules are CommonJS: `cdk init` makes such apps, and jest, which it tests
  * them with, cannot load an ES module. The code is one file, and the declarations are those of the ES module.
  */
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
@@ -24,7 +23,6 @@ export function writeCommonJs(root: string, built: string): void {
     banner: { js: "const fileUrl = require('node:url').pathToFileURL(__filename).href;" },
     logLevel: 'error',
   });
-  const options = ['-p', 'package/tsconfig.commonjs.json', '--outDir', folder];
-  execFileSync(join(root, 'node_modules/.bin/tsc'), options, { cwd: root, stdio: 'inherit' });
+  writeFileSync(join(folder, 'cdk.d.ts'), "export * from '../package/cdk.js';\n");
   writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }\n');
 }

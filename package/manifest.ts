@@ -52,6 +52,6 @@ const rangeOf = (name: string): string => (name.startsWith('@smithy/') ? '^' : '
 const entry = (name: (typeof exported)[number]) => {
   const module = { types: `./package/${name}.d.ts`, default: `./package/${name}.js` };
   return name === 'cdk'
-    ? { import: module, require: { types: './commonjs/package/cdk.d.ts', default: './commonjs/cdk.js' } }
+    ? { import: module, require: { types: './commonjs/cdk.d.ts', default: './commonjs/cdk.js' } }
     : module;
 };

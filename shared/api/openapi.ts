@@ -9,6 +9,9 @@ import type { Answer, Route } from './route.ts';
 /** 400: every route refuses query parameters that it does not have. */
 const anyRoute: readonly ProblemStatus[] = [400, 500, 503];
 
+/** A body may arrive so slowly that `npm start` does not wait for its end. */
+const lateBody: readonly ProblemStatus[] = [408];
+
 const bearerScheme = 'bearer';
 
 /**
@@ -52,8 +55,13 @@ function answerOf({ description, mediaType = 'application/json', schema, headers
 }
 
 /** A status with its own answer may also be a problem. */
-function problemsOf({ problems, anonymous, answers }: Route) {
-  const statuses: readonly ProblemStatus[] = [...problems, ...(anonymous ? [] : [401 as const]), ...anyRoute];
+function problemsOf({ problems, anonymous, answers, body }: Route) {
+  const statuses: readonly ProblemStatus[] = [
+    ...problems,
+    ...(anonymous ? [] : [401 as const]),
+    ...(body ? lateBody : []),
+    ...anyRoute,
+  ];
   const content = { [problemMediaType]: { schema: problemSchema } };
   return Object.fromEntries(
     statuses.map((status) => {

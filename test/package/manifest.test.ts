@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { packageManifest, type RepositoryManifest } from '../../package/manifest.ts';
-import { packageReadme } from '../../package/readme.ts';
+import { isForUsers, packageReadme, withoutOthersLinks } from '../../package/readme.ts';
 
 const repository: RepositoryManifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
@@ -44,4 +44,11 @@ test('the links of the README are right from the root of the package', () => {
   const document = '[a](api.md#likely) [b](../SECURITY.md) [c](https://example.com/x) [d](#make-it)';
   const readme = '[a](docs/api.md#likely) [b](SECURITY.md) [c](https://example.com/x) [d](#make-it)';
   assert.equal(packageReadme(document), readme);
+});
+
+test('documents for those who change probelet are left out, and so are links to them', () => {
+  const paths = ['/a/docs/adr', '/a/docs/adr/0001-a.md', '/a/docs/maintaining.md', '/a/docs/api.md', '/a/docs'];
+  assert.deepEqual(paths.filter(isForUsers), ['/a/docs/api.md', '/a/docs']);
+  const document = '[13](adr/0013-a.md), [x](api.md#b), [m](maintaining.md#c), [r](docs/adr/0001-a.md)';
+  assert.equal(withoutOthersLinks(document), '13, [x](api.md#b), m, r');
 });

@@ -90,7 +90,7 @@ export async function shown({ cli }: Cloud): Promise<void> {
     assert.match(rows[at] ?? '', new RegExp(`^${name} +1/1 +Running +0 +\\S+$`));
   assert.match(await cli(['get', 'probes', '-A']), /^NAMESPACE .*\n(.*\n)*shop +grpc +\S+ +readiness +success/);
   const described = await cli(['describe', 'target/web']);
-  for (const line of [/Ready +True/, /liveness +success/, /ProbeResultChanged +target\/web +readiness of app: success/])
+  for (const line of [/Ready +True/, /liveness +success/, /ProbeResultChanged +readiness of app: success/])
     assert.match(described, line);
   // What has an hour's period and does not change is seen by its server alone.
   assert.match(await cli(['probe', 'target/socket']), /readiness +success/);
