@@ -6,8 +6,8 @@ import { join } from 'node:path';
 const packageFolder = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//;
 
 /**
- * The licences of the packages whose files are bundled, with their texts. Packages with the same text share it: those of
- * AWS alone would repeat theirs thirty times. @throws if one has no licence
+ * The licences of the packages whose files are bundled, with their texts. Packages with the same text share it: those
+ * of AWS alone would repeat theirs thirty times. @throws if one has no licence
  */
 export function bundledLicences(root: string, files: readonly string[]): string {
   const folders = new Set(files.flatMap((path) => packageFolder.exec(path)?.[1] ?? []));

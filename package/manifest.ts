@@ -43,8 +43,8 @@ export function packageManifest(repository: RepositoryManifest, imported: Readon
 }
 
 /**
- * The AWS SDK depends on packages of Smithy by ranges. Where one is pinned, npm installs the newer one below each package
- * of the SDK: ten copies, 70 MB. All else has the version that was tested.
+ * The AWS SDK depends on packages of Smithy by ranges. Where one is pinned, npm installs the newer one below each
+ * package of the SDK: ten copies, 70 MB. All else has the version that was tested.
  */
 const rangeOf = (name: string): string => (name.startsWith('@smithy/') ? '^' : '');
 

@@ -1,4 +1,4 @@
-/** The documents of the npm package: those for users, and one of them as its README, read from the root of the package. */
+/** The documents of the npm package: those for users. One of them is its README, read from the root of the package. */
 import { posix } from 'node:path';
 
 /** Makes the document's relative links right for the root, where its folder is `docs`. */

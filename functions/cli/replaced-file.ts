@@ -1,4 +1,4 @@
-/** Replaces a file as a whole, so that no reader meets half of it, and a failure leaves it as it was. */
+/** Replaces a file as a whole: no reader meets a part, and a failure leaves the file as it was. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { codeOf } from '../../shared/lib/error-code.ts';
 import { CliError } from './exit-codes.ts';
