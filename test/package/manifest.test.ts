@@ -47,8 +47,8 @@ test('the links of the README are right from the root of the package', () => {
 });
 
 test('documents for those who change probelet are left out, and so are links to them', () => {
-  const paths = ['/a/docs/adr', '/a/docs/adr/a.md', '/a/docs/maintaining.md', '/a/docs/api.md', '/a/docs'];
+  const paths = ['/a/docs/adr', '/a/docs/adr/README.md', '/a/docs/maintaining.md', '/a/docs/api.md', '/a/docs'];
   assert.deepEqual(paths.filter(isForUsers), ['/a/docs/api.md', '/a/docs']);
-  const document = '[13](adr/a.md), [x](api.md#b), [m](maintaining.md#c), [r](docs/adr/a.md)';
+  const document = '[13](adr/a.md), [x](api.md#b), [m](maintaining.md#c), [r](docs/adr/README.md)';
   assert.equal(withoutOthersLinks(document), '13, [x](api.md#b), m, r');
 });
