@@ -38,6 +38,14 @@ const families = {
   degraded: gauge('prober_degraded', 'Whether the prober of the shard fails its self-check and commits no result.'),
   overloaded: gauge('prober_overloaded', 'Whether more probes of the shard are due than can begin in time.'),
   lateness: histogram('probe_lateness_seconds', 'How long after they were due the probes of the shard have begun.'),
+  voidFailures: counter(
+    'void_failures_total',
+    'Failures that did not count, because the prober doubted itself or stood still.',
+  ),
+  heldBack: counter(
+    'held_back_failures_total',
+    'Failures at their threshold that wait for another probe, because many targets of the shard turn unhealthy.',
+  ),
   beatAge: gauge('shard_beat_age_seconds', 'Time since the last written heartbeat of the shard.'),
   late: gauge('late_probes', 'Probes of the shard that were last made so long ago that their result is unknown.'),
 } as const;
@@ -177,6 +185,8 @@ function shardFamilies(views: readonly RunView[]): readonly FamilyText[] {
     ofEach(families.degraded, ({ beat }) => (beat.doubt ? 1 : 0)),
     ofEach(families.overloaded, ({ beat }) => (beat.overload ? 1 : 0)),
     { family: families.lateness, series: views.map(latenessText) },
+    ofEach(families.voidFailures, ({ uncounted }) => uncounted.void),
+    ofEach(families.heldBack, ({ uncounted }) => uncounted.heldBack),
     ofEach(families.beatAge, ({ beatAgeMs }) => beatAgeMs / 1000),
     ofEach(families.late, ({ beat }) => beat.late),
   ];

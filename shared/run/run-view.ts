@@ -17,6 +17,8 @@ export type RunView = {
   readonly inFlight: number;
   /** How late the probes of this run have begun. */
   readonly lateness: LatenessCounts;
+  /** Failures that this run has found and that did not count: void, or held back by the surge limit. */
+  readonly uncounted: { readonly void: number; readonly heldBack: number };
   /** What the next beat will report. */
   readonly beat: BeatState;
   /** Time since the last successful beat began. */
@@ -40,6 +42,7 @@ export function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
     probes: held.reduce((count, { probes }) => count + probes.size, 0),
     inFlight: loop.inFlight(),
     lateness: loop.lateness(),
+    uncounted: { void: holder.self.voidFailures(), heldBack: holder.surgeLimit.heldBack() },
     beat: beats.observe(),
     beatAgeMs: ports.clock.monotonicMs() - confirmedAtMs(),
     quarantined: [...loader.quarantined(), ...held.flatMap(quarantinedProbes)],

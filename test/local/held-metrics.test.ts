@@ -80,6 +80,8 @@ describe('one process', () => {
     assert.deepEqual(familiesOf(purged), new Set());
     assert.deepEqual(valuesOf(purged, 'probelet_prober_degraded'), [0]);
     assert.deepEqual(valuesOf(purged, 'probelet_prober_overloaded'), [0]);
+    assert.deepEqual(valuesOf(purged, 'probelet_void_failures_total'), [0]);
+    assert.deepEqual(valuesOf(purged, 'probelet_held_back_failures_total'), [0]);
     const buckets = valuesOf(purged, 'probelet_probe_lateness_seconds_bucket');
     const [count = 0] = valuesOf(purged, 'probelet_probe_lateness_seconds_count');
     assert.ok(count > 10, `${count} probes have begun`);

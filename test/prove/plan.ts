@@ -86,7 +86,11 @@ export const againJob = sim('sim again', firstSeed, 1);
 
 export function planOf(extent: Extent, chance: () => number): Plan {
   return {
-    alone: { name: 'hanging', script: 'e2e:faults', args: ['--only', 'hanging,reload,mass', ...extent.faults] },
+    alone: {
+      name: 'hanging',
+      script: 'e2e:faults',
+      args: ['--only', 'hanging,reload,mass,uncounted', ...extent.faults],
+    },
     computing: [
       sim('sim', firstSeed, extent.seeds),
       againJob,

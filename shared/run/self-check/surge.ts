@@ -24,6 +24,8 @@ export type SurgeLimit = {
   ask(asking: Asking): boolean;
   /** The present surge, or the last one. */
   surge(): Surge | undefined;
+  /** How many failures it has held back. */
+  heldBack(): number;
 };
 
 /** `onSurge`: called when a surge begins. */
@@ -34,6 +36,7 @@ export function surgeLimitOf(clock: Clock, onSurge: () => void): SurgeLimit {
   /** Monotonic; undefined: no surge. */
   let beganAtMs: number | undefined;
   let turned = 0;
+  let heldBack = 0;
 
   const turning = (target: string, nowMs: number): number => {
     for (const [name, atMs] of asked) {
@@ -59,9 +62,11 @@ export function surgeLimitOf(clock: Clock, onSurge: () => void): SurgeLimit {
       const surgeMs = nowMs - (beganAtMs ?? nowMs);
       const may = mayTurn({ ...counts, surgeMs, turned, periodMs });
       if (may) turned += 1;
+      else heldBack += 1;
       return may;
     },
     surge: () => surge,
+    heldBack: () => heldBack,
   };
 }
 

@@ -28,13 +28,23 @@ export type About = {
   readonly confirms: boolean;
 };
 
-export type SelfWatch = Pick<SelfCheck, 'health' | 'doubtedSince' | 'jumped' | 'stop'> & { watch(): Watched };
+export type SelfWatch = Pick<SelfCheck, 'health' | 'doubtedSince' | 'jumped' | 'stop'> & {
+  watch(): Watched;
+  /** How many failures were void because of the prober; those that the end of the run made void are not counted. */
+  voidFailures(): number;
+};
 
 export function selfWatch(run: Run, options: Omit<SelfCheckOptions, 'stalls'>): SelfWatch {
   const { clock, cpuMs } = run.ports;
   const stalls = stallWatch(clock, cpuMs);
   const selfCheck = selfCheckOf(run, { stalls, ...options });
+  let voidFailures = 0;
+  const voidReport = <Tried extends Attempt>(report: ProbeReport<Tried>, why: string): ProbeReport<Tried> => {
+    if (isFailure(report) && !selfCheck.isStopped()) voidFailures += 1;
+    return voided(report, why);
+  };
   return {
+    voidFailures: () => voidFailures,
     health: selfCheck.health,
     doubtedSince: selfCheck.doubtedSince,
     jumped: selfCheck.jumped,
@@ -47,10 +57,11 @@ export function selfWatch(run: Run, options: Omit<SelfCheckOptions, 'stalls'>): 
           if (confirms && isSuccess(report) && !selfCheck.isStopped()) return report;
           const isNeeded = needsSelfCheck(report, changes);
           if (report.conclusion.kind === 'error' && !isNeeded) return report;
-          if (isInternalStall(report, { stalls, beganAtMs, isNeeded })) return voided(report, 'the prober stood still');
+          if (isInternalStall(report, { stalls, beganAtMs, isNeeded }))
+            return voidReport(report, 'the prober stood still');
           const counted = () => {
             const why = whyVoid(selfCheck, beganAtMs);
-            return why === undefined ? report : voided(report, why);
+            return why === undefined ? report : voidReport(report, why);
           };
           return isNeeded && mayTrust(selfCheck.health()) ? selfCheck.check(reach).then(counted) : counted();
         },
@@ -72,6 +83,9 @@ const isInternalStall = (report: ProbeReport, { stalls, beganAtMs, isNeeded }: J
 
 const isSuccess = ({ conclusion }: ProbeReport): boolean =>
   conclusion.kind === 'result' && conclusion.result === 'success';
+
+const isFailure = ({ conclusion }: ProbeReport): boolean =>
+  conclusion.kind === 'result' && conclusion.result === 'failure';
 
 function whyVoid(selfCheck: SelfCheck, beganAtMs: number): string | undefined {
   if (selfCheck.isStopped()) return 'the run has ended';

@@ -12,8 +12,9 @@ import { networkStep } from './network/step.ts';
 import { reloadStep } from './reload.ts';
 import { stallStep } from './stall.ts';
 import type { Length, Step } from './step.ts';
+import { uncountedStep } from './uncounted.ts';
 
-const steps: readonly Step[] = [networkStep, hangingStep, reloadStep, massStep, eventsStep, stallStep];
+const steps: readonly Step[] = [networkStep, hangingStep, reloadStep, massStep, uncountedStep, eventsStep, stallStep];
 const names = steps.map(({ name }) => name);
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, slice: { type: 'boolean', default: false } } });

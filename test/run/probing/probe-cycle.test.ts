@@ -89,7 +89,7 @@ test('a target whose failure is held back in a surge has been seen', async () =>
   const asked: boolean[] = [];
   const cycle = async (mayTurn: boolean) => {
     const ask = () => asked.push(mayTurn) > 0 && mayTurn;
-    const surgeLimit = { ask, surge: () => undefined };
+    const surgeLimit = { ask, surge: () => undefined, heldBack: () => 0 };
     const due = { probe: worker, place: newSocketBudget(world.clock).take('new', 1) };
     return world.clock.runUntil(probeCycle({ ...holder, surgeLimit }, held, due));
   };

@@ -18,8 +18,10 @@ test('the beginning of each surge is said once, with the failure that makes it o
   assert.deepEqual([begun, surgeLimit.surge()], [0, undefined]);
   fail(16, 16);
   assert.deepEqual([begun, surgeLimit.surge()], [1, { sinceMs: clock.nowMs(), turning: 16, targets: 50 }]);
+  assert.equal(surgeLimit.heldBack(), 1, 'at its beginning none may turn');
   fail(17, 50);
   assert.equal(begun, 1);
+  assert.equal(surgeLimit.heldBack(), 35);
   await clock.advance(61_000);
   fail(1, 15);
   assert.equal(begun, 1);

@@ -212,6 +212,20 @@ inWorld('self-health is logged when it changes', async ({ clock, log, probe, cut
   assert.deepEqual(column(healths, 'kind'), ['suspect', 'doubtful', 'sound']);
 });
 
+inWorld('failures that are void are counted, other reports are not', async ({ probe, self, cutAll, end }) => {
+  await probe(failure);
+  assert.equal(self.voidFailures(), 0);
+  await probe(failure, { ms: 5_000 });
+  cutAll();
+  await probe(failure);
+  await probe(success);
+  await probe(errorOf('PROBER'));
+  assert.equal(self.voidFailures(), 1);
+  end();
+  await probe(failure);
+  assert.equal(self.voidFailures(), 1, 'not for the end of the run');
+});
+
 describe('a prober that stood still', () => {
   for (const [name, changes] of [
     ['does not count what it took for a time-out', true],
