@@ -93,7 +93,10 @@ describe('no file', () => {
     ['registry\\.(npm|yarn)', 'npm' + 'js\\.', 'py' + 'pi\\.', 'proxy\\.' + 'golang', 'artifact' + 'ory'].join('|'),
     'i',
   );
+  /** A row of `=` alone also underlines a heading, and stands between the other two. */
+  const conflict = /^(<{7}|\|{7}|>{7})( |$)/;
 
+  test('leaves a merge with both sides in it', () => assert.deepEqual(found(written, conflict), []));
   test('leaves something for later in a comment', () => assert.deepEqual(found(written, left), []));
   test('names a folder of somebody’s machine', () => assert.deepEqual(found(written, machine), []));
   test('names a package registry', () => assert.deepEqual(found([...written, 'package-lock.json'], registry), []));
