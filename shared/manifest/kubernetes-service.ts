@@ -47,10 +47,11 @@ function externalHost(spec: unknown, status: unknown): string | undefined {
   return textOf(ingress.ip) ?? textOf(ingress.hostname) ?? textOf(valueAt(spec, ['externalIPs', 0]));
 }
 
-function servicePort({ port, targetPort, protocol = 'TCP' }: Members): readonly ServicePort[] {
+function servicePort({ port, targetPort, protocol }: Members): readonly ServicePort[] {
   const number = numberOf(port);
-  if (number === undefined || protocol !== 'TCP') return [];
-  return [{ port: number, target: numberOf(targetPort) ?? textOf(targetPort) ?? number }];
+  if (number === undefined || (textOf(protocol) ?? 'TCP') !== 'TCP') return [];
+  // As Kubernetes reads it, 0 and an empty text stand for the same port.
+  return [{ port: number, target: textOf(targetPort) ?? (numberOf(targetPort) || number) }];
 }
 
 /** Those of that namespace whose selector matches the labels of the Pods; those with an address of their own first. */
@@ -61,8 +62,24 @@ export function serviceFor(services: readonly Service[], namespace: string, temp
   return [...found.filter(({ isHeadless }) => !isHeadless), ...found.filter(({ isHeadless }) => isHeadless)];
 }
 
-/** Undefined: the Service does not lead to that port. */
-export function portThrough({ isHeadless, ports }: Service, port: DialledPort): number | string | undefined {
+/** Undefined: the Service does not lead to that port of a Pod with this spec. */
+export function portThrough({ isHeadless, ports }: Service, spec: Members, port: DialledPort) {
   if (isHeadless) return port.written;
-  return ports.find(({ target }) => target === port.number || port.names.some((name) => name === target))?.port;
+  return ports.find(({ target }) => port.number !== undefined && numberOfTarget(spec, target) === port.number)?.port;
+}
+
+/**
+ * Containers may have a name in common: it is the port of the first of them, sidecars last, and only of the Service's
+ * protocol.
+ */
+function numberOfTarget(spec: Members, target: ServicePort['target']): number | undefined {
+  if (typeof target === 'number') return target;
+  const containers = listOf(spec.containers).map(membersOf);
+  const sidecars = listOf(spec.initContainers)
+    .map(membersOf)
+    .filter(({ restartPolicy }) => restartPolicy === 'Always');
+  const named = [...containers, ...sidecars]
+    .flatMap(({ ports }) => listOf(ports).map(membersOf))
+    .find(({ name, protocol }) => name === target && (textOf(protocol) ?? 'TCP') === 'TCP');
+  return numberOf(named?.containerPort);
 }

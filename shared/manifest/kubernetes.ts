@@ -228,14 +228,14 @@ function throughService(spec: Members, candidates: readonly Service[]): Address 
   const [first] = candidates;
   if (!first) return { kind: 'none', reason: `has no address, and no Service of the file selects its Pods: ${mend}` };
   const ports = dialledPorts(spec);
-  const service = candidates.find((each) => ports.every((port) => portThrough(each, port) !== undefined));
+  const service = candidates.find((each) => ports.every((port) => portThrough(each, spec, port) !== undefined));
   if (!service) {
-    const port = ports.find((each) => portThrough(first, each) === undefined);
+    const port = ports.find((each) => portThrough(first, spec, each) === undefined);
     return { kind: 'none', reason: `port ${port?.written} of a probe is no port of Service ${first.name}: ${mend}` };
   }
   const { host } = service;
   const approximated = `is probed at ${host}, the address of Service ${service.name}, which any of its Pods may answer`;
-  const mapped = withPorts(spec, (port) => portThrough(service, port) ?? port.written);
+  const mapped = withPorts(spec, (port) => portThrough(service, spec, port) ?? port.written);
   return { kind: 'found', host, path: [], spec: mapped, approximated };
 }
 

@@ -14,8 +14,6 @@ export type DialledPort = {
   readonly written: number | string;
   /** Undefined: it has the name of no port of the container. */
   readonly number: number | undefined;
-  /** The names that the container has for it. */
-  readonly names: readonly string[];
 };
 
 export const hasProbes = (spec: unknown): boolean =>
@@ -114,6 +112,5 @@ function portIn(container: Members, written: number | string): DialledPort {
   const ports = listOf(container.ports).map(membersOf);
   const number =
     typeof written === 'number' ? written : numberOf(ports.find(({ name }) => name === written)?.containerPort);
-  const names = ports.filter(({ containerPort }) => containerPort === number).flatMap(({ name }) => textOf(name) ?? []);
-  return { written, number, names };
+  return { written, number };
 }
