@@ -1,15 +1,15 @@
 /** Resources of Kubernetes that start no Pods, as far as is known. */
-import { groupOf, kindOf, type Resource, remark, resourceName } from './kubernetes-resource.ts';
+import { kindOf, type Resource, remark, resourceName } from './kubernetes-resource.ts';
 import { type Drafts, noDrafts, type Remark } from './manifest.ts';
 import { hasProbes } from './pod-probes.ts';
-import { type Members, textOf } from './values.ts';
+import { textOf } from './values.ts';
 
 /**
- * One remark for all resources that start no Pods: a release has dozens. One of a kind that is not known, which has
- * probes, may start some.
+ * One remark for all resources that start no Pods: a release has dozens. One of a kind that is not known, or misspelt,
+ * which has probes, may start some.
  */
 export function othersLeftOut(others: readonly Resource[]): Drafts {
-  const mayProbe = ({ value }: Resource) => !isOfKubernetes(value) && mentionsProbes(value);
+  const mayProbe = ({ value }: Resource) => !holdsForOthers.has(textOf(value.kind) ?? '') && mentionsProbes(value);
   const { probing = [], harmless = [] } = Object.groupBy(others, (each) => (mayProbe(each) ? 'probing' : 'harmless'));
   const reason = 'is of a kind without a known Pod template';
   return {
@@ -31,11 +31,8 @@ function harmlessNote(resources: readonly Resource[], reason: string): readonly 
   return [remark(first, 'note', { what, reason: 'are of kinds without a known Pod template' })];
 }
 
-/** Its own kinds, of which it is known whether they start Pods. */
-const isOfKubernetes = ({ apiVersion }: Members): boolean => {
-  const group = groupOf(textOf(apiVersion) ?? '');
-  return !group.includes('.') || group.endsWith('.k8s.io');
-};
+/** They have probes of resources, or in a schema, and start no Pods. */
+const holdsForOthers: ReadonlySet<string> = new Set(['ControllerRevision', 'CustomResourceDefinition']);
 
 const mentionsProbes = (value: unknown): boolean =>
   hasProbes(value) || (typeof value === 'object' && value !== null && Object.values(value).some(mentionsProbes));
