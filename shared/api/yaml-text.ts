@@ -1,6 +1,10 @@
-/** YAML text to plain JSON values, one a document: YAML 1.2 core schema, unique keys, bounded aliases and nesting. */
+/**
+ * YAML text to plain JSON values, one a document: YAML 1.2 core schema, 010 as in 1.1, unique keys, bounded aliases and
+ * nesting.
+ */
 import { type Document, isScalar, parseAllDocuments } from 'yaml';
 import { valueSize } from '../lib/value-size.ts';
+import { withOctal } from '../lib/yaml-octal.ts';
 import { depthMax, type ParsedDocuments } from './json-text.ts';
 import { hasLostFields, isOneLine, newlinesHint } from './lost-newlines.ts';
 
@@ -32,6 +36,7 @@ function parsedDocuments(text: string): ParsedDocuments {
   const documents = parseAllDocuments(text, {
     uniqueKeys: true,
     stringKeys: true,
+    customTags: withOctal,
     prettyErrors: false,
     logLevel: 'silent',
   });

@@ -12,6 +12,7 @@ import {
   type YAMLError,
 } from 'yaml';
 import { valueSize } from '../lib/value-size.ts';
+import { withOctal } from '../lib/yaml-octal.ts';
 import { aliasesRefusal, tooManyValues } from './aliases.ts';
 import { jsonStream } from './json-stream.ts';
 import { documentsMax, fileBytesMax, fileDepthMax, fileErrorsMax, valuesMax } from './limits.ts';
@@ -43,9 +44,16 @@ const refused = (place: Place, detail: string): ReadFile => ({ kind: 'unreadable
 /** `base`: where its text begins in the file. */
 type Parsed = { readonly document: Document.Parsed; readonly base: number; readonly text: string };
 
-/** YAML 1.2 with the merge keys of 1.1, which Compose files and the configurations of Go programs use. */
+/** YAML 1.2 with the merge keys and octal numbers of 1.1, which programs in Go read. */
 function parsed(file: string): readonly Parsed[] {
-  const options = { uniqueKeys: true, stringKeys: true, merge: true, prettyErrors: false, logLevel: 'silent' } as const;
+  const options = {
+    uniqueKeys: true,
+    stringKeys: true,
+    merge: true,
+    customTags: withOctal,
+    prettyErrors: false,
+    logLevel: 'silent',
+  } as const;
   return (jsonStream(file) ?? [{ text: file, offset: 0 }]).flatMap(({ text, offset: base }) => {
     const documents = parseAllDocuments(text, options);
     return 'empty' in documents ? [] : documents.map((document) => ({ document, base, text }));

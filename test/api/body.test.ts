@@ -42,6 +42,22 @@ describe('malformed bodies are 400', () => {
   });
 });
 
+describe('a whole number with a leading zero is read as programs in Go read it', () => {
+  for (const [text, value] of [
+    ['010', 8],
+    ['+0100', 64],
+    ['0o10', 8],
+    ['0x10', 16],
+    ['080', 80],
+    ['00', 0],
+  ] as const)
+    test(`${text} is ${value}`, async () => {
+      const probe = `{ tcpSocket: { port: 1 }, initialDelaySeconds: ${text} }`;
+      const { body } = await put(`spec: { host: 127.0.0.1, livenessProbe: ${probe} }`, yaml);
+      assert.match(JSON.stringify(body.spec), new RegExp(`"initialDelaySeconds":${value}[,}]`));
+    });
+});
+
 describe('media types', () => {
   for (const type of [
     'application/json',
