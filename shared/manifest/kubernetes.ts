@@ -6,6 +6,7 @@ import { annotationPrefix, hostAnnotation, lifecycleAnnotation } from '../api/an
 import { podTemplates } from '../api/manifest-kinds.ts';
 import { ownProperty } from '../core/own-property.ts';
 import { differencesText, type Reading } from './command/reading.ts';
+import { withKindInName } from './kubernetes-names.ts';
 import { othersLeftOut } from './kubernetes-others.ts';
 import { groupOf, kindOf, type Resource, remark, resourceName, resourcesOf } from './kubernetes-resource.ts';
 import { portThrough, type Service, serviceFor, serviceOf } from './kubernetes-service.ts';
@@ -42,7 +43,7 @@ export const kubernetes: Format = {
     const workloads = resources.filter(isWorkload);
     const others = resources.filter((resource) => !isWorkload(resource) && !serviceOf(resource.value, namespace));
     const drafted = new Map(workloads.map((each) => [each, draftsOf(each, { ...options, namespace, services })]));
-    return merged([othersLeftOut(others), ...withoutOwned(drafted)]);
+    return merged([othersLeftOut(others), ...withKindInName(withoutOwned(drafted), namespace)]);
   },
 };
 
@@ -64,20 +65,21 @@ const groups: { readonly [kind: string]: string } = {
 const isWorkload = (resource: Resource): boolean => ownProperty(groups, kindOf(resource)) !== undefined;
 
 /** What a controller has made is a target only if that controller, or its own, is none: else it would be one twice. */
-function withoutOwned(drafted: ReadonlyMap<Resource, Drafts>): readonly Drafts[] {
+function withoutOwned(drafted: ReadonlyMap<Resource, Drafts>): ReadonlyMap<Resource, Drafts> {
   const byName = new Map([...drafted.keys()].map((each) => [ownedName(each, each.value), each]));
   const ownerOf = (resource: Resource): Resource | undefined =>
     listOf(membersOf(resource.value.metadata).ownerReferences)
       .map(membersOf)
       .flatMap((owner) => byName.get(ownedName(resource, { kind: owner.kind, metadata: owner })) ?? [])
       .find((owner) => kindOf(owner) !== 'Pod');
-  return [...drafted].map(([resource, own]) => {
+  const kept = ([resource, own]: readonly [Resource, Drafts]): Drafts => {
     const owners = chainOf(resource, ownerOf);
     const probed = owners.findLast((owner) => (drafted.get(owner)?.drafts.length ?? 0) > 0);
     if (!probed) return own;
     const reason = `is of ${resourceName(probed)}, which is a target`;
     return { ...noDrafts, remarks: [remark(resource, 'note', { what: resourceName(resource), reason })] };
-  });
+  };
+  return new Map([...drafted].map((each) => [each[0], kept(each)]));
 }
 
 /** The owner, its owner and so on, each once. */
