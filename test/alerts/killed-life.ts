@@ -23,7 +23,7 @@ export type Life = {
   readonly seed: number;
   readonly kills: number;
   readonly kept: (by: KeptBy) => KeptLog;
-  /** Resolves when nothing goes on any more that does not wait for the clock. */
+  /** Resolves when everything that is still under way waits for the clock. */
   readonly quiet: () => Promise<void>;
 };
 

@@ -1,6 +1,6 @@
 /**
  * Each string field of each body at its limit, in ASCII and in characters of several bytes, through the whole path: the
- * API takes it, a failure is committed, status-sync restarts the container, subscribers and the API are told, and the
+ * API takes it, a failure is committed, status-sync restarts the container, subscribers and the API learn that, and the
  * target is purged. The limit is what the API takes; every key is as long as it can be, since the target has the
  * longest name.
  */

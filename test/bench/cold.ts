@@ -15,7 +15,7 @@ const cpuMsMax = 120;
 const bytesMax = 1_200_000;
 const inputsShown = 8;
 
-/** Loads a file as Lambda's runtime does, and tells what that took. The floor is the same process without it. */
+/** Loads a file as Lambda's runtime does, and reports what that took. The floor is the same process without it. */
 const trial = `
 const before = process.cpuUsage();
 await import(process.argv[1]);

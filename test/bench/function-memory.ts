@@ -44,7 +44,7 @@ const scheduleIntervalMs = 60_000;
 const invocationMs = Number(values.invocation) * 1_000;
 /** Of Lambda's longest invocation. */
 const visibilitySeconds = 960;
-/** The last invocation goes on for so long, for reading the results. */
+/** The last invocation continues for so long, for reading the results. */
 const readMsMax = 120_000;
 let invocations = 0;
 

@@ -1,4 +1,4 @@
-/** How a runner tells what differed. */
+/** How a runner reports what differed. */
 import { AssertionError, deepStrictEqual } from 'node:assert/strict';
 
 const linesMax = 14;

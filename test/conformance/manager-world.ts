@@ -19,7 +19,7 @@ import { containerIDOf, type Observed, observedOf, type RecordedPod, specOfPod }
 /** Below the time after which a run without a beat fences itself. */
 const beatMs = 5_000;
 
-/** A call, what status-sync makes of it, and what the holder makes of that. */
+/** A call, what status-sync makes of the call, and what the holder makes of that. */
 const looksPerCall = 3;
 
 const graceSeconds = 3_600;

@@ -86,7 +86,7 @@ async function probe({ probe }: HttpVector, port: number): Promise<Attempt> {
 
 type Seen = { readonly attempt: Attempt; readonly requests: readonly WireRequest[] };
 
-/** Any one of the expectations is right; the difference told is the one to the first. */
+/** Any one of the expectations is right; the difference reported is the one to the first. */
 function differenceToAll(vector: HttpVector, seen: Seen, fill: (text: string) => string): string | undefined {
   const differences = vector.expectAnyOf.map((expect) => {
     const actual = { ...shown(seen.attempt, expect, vector), requests: seen.requests.map(sorted) };

@@ -61,7 +61,7 @@ describe('the hashed phase', () => {
 
 describe('an instant that came while the shard had no holder', () => {
   /**
-   * When the worker probes that nobody held from `unheldSinceMs` until 100,000, of a period and with instants at its
+   * When the worker probes that had no holder from `unheldSinceMs` until 100,000, of a period and with instants at its
    * multiples.
    */
   const probesAt = (periodMs: number, unheldSinceMs: number): number =>

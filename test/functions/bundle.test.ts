@@ -86,7 +86,7 @@ describe('the bundle of a function', { concurrency: false }, () => {
     const lines: { readonly message: string }[] = [];
     createInterface(task.stdout).on('line', (text) => {
       lines.push(JSON.parse(text));
-      // Received nothing: there is no queue. It goes on.
+      // Received nothing: there is no queue. It continues.
       if (lines.at(-1)?.message === 'nothing received') task.kill('SIGTERM');
     });
     assert.deepEqual(await once(task, 'exit'), [0, null]);

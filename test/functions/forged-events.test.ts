@@ -1,6 +1,6 @@
 /**
- * Whoever may put events on the bus, send to a queue or invoke a function may send anything. No function throws at it,
- * and none believes it: what the table says is all that a status is made of.
+ * A caller that may put events on the bus, send to a queue or invoke a function may send anything. No function throws
+ * at it, and none believes it: what the table says is all that a status is made of.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -20,7 +20,7 @@ export type Converted =
 
 const host = '127.0.0.1';
 
-/** Enough on a busy machine. A gRPC probe of a closed port uses all of it, as kubelet's does. */
+/** Enough on a busy machine. A gRPC probe of a closed port uses all of that time, as kubelet's does. */
 const timeoutSecondsOf = (tool: string): number => (tool === 'grpc_health_probe' ? 3 : 20);
 
 const documentOf = ({ form, tool, written }: GeneratedCommand): unknown =>

@@ -1,6 +1,6 @@
 /**
  * Compares what a command and its probe asked and how they decided, with one answer of the servers. A difference counts
- * as declared only if the user has read of it, and only for the answers to which the note applies.
+ * as declared only if the user has read about that, and only for the answers to which the note applies.
  */
 import type { Answer, Recorded, RecordedRequest } from './stand.ts';
 

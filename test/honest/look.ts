@@ -130,7 +130,7 @@ function lifeFaults(life: Life, shown: Shown, { before, beganMs, open }: Seen): 
 
 const askedShown = 8;
 
-/** Names the probe, what is shown of it, and its last findings. */
+/** Names the probe, what is shown about it, and its last findings. */
 function placeOf({ nowMs, asked }: ProbeTruth, { container, probeType, result, reason, since }: ShownProbe): string {
   const found = asked.slice(-askedShown).map(({ atMs, finding }) => `${finding} at ${instantOf(atMs)}`);
   const seen = found.join(', ') || 'nothing';

@@ -93,7 +93,7 @@ function convertedEndpoint(url: string, conditions: readonly string[]): Converte
   return { kind: 'probed', timeoutMs, isExact: conversion.notes.every(({ kind }) => kind !== 'approximated') };
 }
 
-/** Of HTTP nobody knows the body; and which of two times around a second is late is a matter of milliseconds. */
+/** The body of an HTTP answer is not known, and milliseconds decide which of two times around a second is late. */
 const isJudged = (kind: Kind, conditions: readonly string[]): boolean =>
   !kind.url.startsWith('http') || conditions.every((condition) => !/body/i.test(condition));
 

@@ -30,7 +30,7 @@ export type ChildEnd = {
   readonly exitCode: number | null;
   readonly output: string;
   readonly errors: string;
-  /** What it has used, as far as it has told. */
+  /** What it has used, as far as it has reported. */
   readonly cpuSeconds: number;
 };
 

@@ -1,4 +1,4 @@
-/** How a child tells, with its last line of errors, what CPU time it has used. */
+/** How a child reports, with its last line of errors, what CPU time it has used. */
 export const cpuMark = 'CPU seconds: ';
 
 export function reportCpuAtExit(): void {

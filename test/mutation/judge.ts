@@ -24,7 +24,7 @@ export const simulationCpuSeconds = 120;
 /** Seeds that are tried before the slower tests: they notice most of what the tests that import the file do not. */
 const firstSeeds = 2;
 
-/** The cheapest first: nobody needs to know everything that notices a mutant. */
+/** The cheapest first: one finding is enough, whatever else would notice the mutant. */
 export async function judge(mutant: Mutant, { tests, simulation, seeds }: Proofs): Promise<Judgement> {
   const { direct, others } = chosenTests(mutant, tests);
   const isSimulated = simulation.executes(mutant);

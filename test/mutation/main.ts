@@ -66,7 +66,7 @@ async function work(): Promise<void> {
   }
 }
 
-/** How many survivors nobody has explained. */
+/** How many survivors have no explanation. */
 function report(): number {
   const survivors = chosen.filter((mutant) => judged.get(mutant)?.kind !== 'killed');
   const unexplained = survivors.filter((mutant) => !verdicts.some((verdict) => isOf(mutant, verdict)));

@@ -1,10 +1,10 @@
-/** What is known of mutants that no test notices, so that a later run tells of new ones only. */
+/** What is known of mutants that no test notices, so that a later run reports only new ones. */
 import { readFileSync } from 'node:fs';
 import type { Mutant } from './mutant.ts';
 
 export type Verdict = Pick<Mutant, 'file' | 'operator' | 'code' | 'original' | 'replacement'> & {
   readonly verdict: 'equivalent' | 'masked' | 'accepted';
-  /** Why nothing can notice it, which layer makes up for it, or why nobody needs to notice it. */
+  /** Why nothing can notice it, which layer makes up for it, or why it need not be noticed. */
   readonly why: string;
 };
 

@@ -1,4 +1,4 @@
-/** One command of the project as a job: its output kept, in a file too, its last line at hand for whoever waits. */
+/** One command of the project as a job: its output kept, in a file too, its last line at hand for what waits. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdtempSync } from 'node:fs';

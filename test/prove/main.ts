@@ -1,5 +1,5 @@
 /**
- * `npm run prove [-- --slice]`: all that is claimed of hand-over, faults and self-health, measured anew. Prints the
+ * `npm run prove [-- --slice]`: all that is claimed of hand-over, faults and self-health, measured again. Prints the
  * full figures of each part and one table of all limits. Ends with `N passed, N failed`.
  */
 import { parseArgs } from 'node:util';
@@ -35,7 +35,7 @@ async function carryOut({ alone, computing, waiting }: Plan): Promise<readonly D
   return [first, ...waited, ...computed];
 }
 
-/** Every command ends well, and every figure that it tells is within its limit. */
+/** Every command ends well, and every figure that it reports is within its limit. */
 function figuresOf(all: readonly Done[]): readonly Figure[] {
   const isOfSmallWorld = (job: Job) => job !== againJob && job !== keptJob && !isOfOtherWorld(job);
   const simulations = all.filter(({ job }) => job.script === 'sim' && isOfSmallWorld(job));

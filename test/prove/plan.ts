@@ -54,7 +54,7 @@ export const slice: Extent = {
 /** Simulated, a seed. */
 export const hours = 24;
 
-/** Seeds that nobody has chosen before. */
+/** Seeds that were never used before. */
 const chanceSeeds = 2;
 
 const sim = (name: string, seed: number, seeds: number): Job => ({

@@ -1,6 +1,6 @@
 /**
  * No text makes a regular expression of the product take more than linear time. The list beside this file says so of
- * each, and is made anew here: an expression that is new, changed or not linear fails the comparison.
+ * each, and is made again here: an expression that is new, changed or not linear fails the comparison.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

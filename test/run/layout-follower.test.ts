@@ -8,7 +8,7 @@ import { shardWorld } from '../support/shard-world.ts';
 
 const beatMs = 5_000;
 
-/** A run of release `old`; the world's own clock tells when it would leave. */
+/** A run of release `old`; the world's own clock says when it would leave. */
 async function world() {
   const { clock, store, bareRun } = shardWorld();
   let writes = 0;

@@ -14,7 +14,7 @@ export const slotMinutes = residentSlotMs / minuteMs;
 /** Each slot begins with a load by its holder, and has another one after ten minutes. */
 export const loadsPerSlot = 2;
 
-/** A fleet of one size: a minute of it, and what it stores. */
+/** A fleet of one size: a minute of its life, and what it stores. */
 export type SizedFleet = Omit<SimulatedFleet, 'minutes' | 'registering' | 'listing' | 'problems'> & {
   readonly isSimulated: boolean;
 };

@@ -118,9 +118,8 @@ const isSingle = ({ operations }: Step): boolean =>
   operations.length === 1 && ['put', 'update'].includes(operations[0]?.kind ?? '');
 
 /**
- * Same items, same outcomes. One exception, by the port's contract: a single put or update that is refused by what
- * somebody else wrote cannot know, once an answer was lost, whether its own write came before that: it may say
- * `inDoubt`.
+ * Same items, same outcomes. One exception, by the port's contract: a single put or update that is refused by another
+ * writer's item cannot know, once an answer was lost, whether its own write came before that: it may say `inDoubt`.
  */
 function assertSameCourse(actual: Course, undisturbed: Course, steps: readonly Step[]): void {
   assert.deepEqual(actual.items, undisturbed.items);

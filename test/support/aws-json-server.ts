@@ -1,4 +1,4 @@
-/** A server that answers calls of AWS as it is told, and holds their signatures against the specification. */
+/** A server that answers calls of AWS as it is set to, and holds their signatures against the specification. */
 import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -18,7 +18,7 @@ export type DnsScript = {
   /** Which question is answered by the script; the other family has no data. Default: A. */
   readonly type?: 'A' | 'AAAA';
   readonly udp: readonly ScriptedDatagram[];
-  /** With the two bytes of the length; absent: nobody listens. */
+  /** With the two bytes of the length; absent: nothing listens. */
   readonly tcp?: readonly Piece[];
   readonly tcpIdXor?: number;
   readonly tcpBytewise?: boolean;

@@ -1,4 +1,4 @@
-/** A DNS server on loopback UDP that answers as it is told, and can change its mind between two questions. */
+/** A DNS server on loopback UDP that answers as it is set to, and can change its mind between two questions. */
 import { createSocket } from 'node:dgram';
 import ipaddr from 'ipaddr.js';
 

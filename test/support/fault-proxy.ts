@@ -39,7 +39,7 @@ export type ProxiedCall = {
   readonly headers: IncomingMessage['headers'];
 };
 
-/** A call that the service has answered, whatever the caller was told. */
+/** A call that the service has answered, whatever answer the caller got. */
 export type Forwarded = {
   readonly call: ProxiedCall;
   readonly answer: Answer;
@@ -51,7 +51,7 @@ export type Script = (call: ProxiedCall) => Fault;
 
 export type FaultProxy = {
   readonly endpoint: string;
-  /** Replaces the script and begins to count anew. */
+  /** Replaces the script and begins to count again. */
   play(script: Script): void;
   /** The calls since the last script. */
   calls(): readonly ProxiedCall[];
@@ -151,7 +151,7 @@ async function inflict(fault: Fault, { outgoing, forward }: Exchange): Promise<v
 
 const passed = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
 
-/** The client may have given up: then there is nobody to answer. */
+/** The client may have given up: then no client is left to answer. */
 async function answered(outgoing: ServerResponse, answer: Answer): Promise<void> {
   if (outgoing.destroyed) return;
   outgoing.writeHead(answer.status, { ...answer.headers, 'content-length': String(Buffer.byteLength(answer.body)) });

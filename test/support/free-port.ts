@@ -1,4 +1,4 @@
-/** Ports for servers that must be told one before they start. */
+/** Ports for servers that must be given one before they start. */
 import { createServer } from 'node:net';
 
 /**

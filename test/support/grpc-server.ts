@@ -1,4 +1,4 @@
-/** Servers for gRPC probes: a health service that answers as told, and what else may listen on its port. */
+/** Servers for gRPC probes: a health service that answers as it is set to, and what else may listen on its port. */
 import { createServer as createHttp1Server } from 'node:http';
 import { createSecureServer, createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import { createServer as createNetServer } from 'node:net';
@@ -72,7 +72,7 @@ type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => voi
 
 type HttpPlace = { readonly host: string; readonly port?: number; readonly accepted?: () => void };
 
-/** HTTP/2 with prior knowledge. A late accept is a connection that nobody speaks on before its time. */
+/** HTTP/2 with prior knowledge. A late accept is a connection on which the server says nothing before its time. */
 export function startHttp2(
   { acceptDelayMs = 0 }: Health,
   onStream: OnStream,

@@ -12,7 +12,7 @@ import { listenWith, type RunningServer } from './tcp-server.ts';
 export type Http2Action = { readonly sendBase64?: string; readonly repeat?: number; readonly sleepMs?: number };
 
 export type Http2Script = {
-  /** Played as soon as somebody connects. */
+  /** Played as soon as a client connects. */
   readonly hello?: readonly Http2Action[];
   readonly noSettingsAck?: boolean;
   /** Played when the first request of the connection has ended. */
@@ -122,7 +122,7 @@ const ackOfSettings = Buffer.from('000000040100000000', 'hex');
 
 type Taken = { readonly frame: (frame: Buffer) => void; readonly requested: () => void };
 
-/** Reads the client's frames: acknowledges SETTINGS, answers PING, and tells when a request has ended. */
+/** Reads the client's frames: acknowledges SETTINGS, answers PING, and reports when a request has ended. */
 function follow(socket: Socket, { noSettingsAck }: Http2Script, taken: Taken): void {
   let unread: Buffer = Buffer.alloc(0);
   let toSkip = prefaceBytes;

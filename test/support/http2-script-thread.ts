@@ -1,4 +1,4 @@
-/** A scripted HTTP/2 server on a thread of its own, which goes on while the prober is busy. */
+/** A scripted HTTP/2 server on a thread of its own, which continues while the prober is busy. */
 import type { TestContext } from 'node:test';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { type Http2Script, startHttp2Script } from './http2-script-server.ts';

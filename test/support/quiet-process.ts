@@ -9,7 +9,7 @@ import { turnOfTheLoop } from './virtual-clock.ts';
 export type Unanswered = {
   /** Returns what takes it back; idempotent. */
   hold(ends: Ends): () => void;
-  /** Counted anew each time, for what ends by itself. */
+  /** Counted again each time, for what ends by itself. */
   watch(count: () => Ends): void;
   total(): Required<Ends>;
 };

@@ -1,7 +1,7 @@
 /**
  * Every regular expression of the product, and the proof that matching takes time linear in the text: `recheck` builds
  * the automaton of its backtracking and shows that no text makes it more than linear. `node
- * test/support/regular-expressions.ts` writes the list anew.
+ * test/support/regular-expressions.ts` writes the list again.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

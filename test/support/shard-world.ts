@@ -267,7 +267,7 @@ export function shardWorld({
     /** Of a run that the test begins itself. */
     ports: () => ports(always),
     request,
-    /** Of a run that nobody hosts, for parts of the holder on their own. */
+    /** Of a run without a host, for parts of the holder on their own. */
     bareRun: (token: number) =>
       startRun({
         ports: ports(always),

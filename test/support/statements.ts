@@ -83,7 +83,7 @@ export const wildcards = (template: TemplateJson): readonly string[] =>
     statements.filter((one) => one.includes('*')).map((one) => `${role}: ${one}`),
   );
 
-/** Routes that ask nobody who they are. */
+/** Routes that do not ask the caller for a credential. */
 export const openRoutes = (template: TemplateJson): readonly string[] =>
   resourcesOf(template, 'AWS::ApiGatewayV2::Route').flatMap(({ Properties }) =>
     Properties.AuthorizationType === undefined || Properties.AuthorizationType === 'NONE' ? [Properties.RouteKey] : [],

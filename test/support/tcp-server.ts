@@ -67,7 +67,7 @@ export async function listenWith(server: Server, host: string, port = 0): Promis
   return { port: address.port, close };
 }
 
-/** The client's port of a connection: nobody listens there, and while the connection lasts nobody else is given it. */
+/** The client's port of a connection: nothing listens there, and while the connection lasts no other socket gets it. */
 async function closedPort(host: string): Promise<RunningServer> {
   const { port, close } = await listenWith(createServer(), host);
   const client = await connected(host, port);

@@ -22,7 +22,7 @@ export type VirtualClock = Clock & {
 export type VirtualClockOptions = {
   /** Wall time at the beginning, ms since the epoch. */
   readonly startMs?: number;
-  /** Resolves when nothing goes on any more that does not wait for this clock. */
+  /** Resolves when everything that is still under way waits for this clock. */
   readonly quiet?: () => Promise<void>;
 };
 
@@ -91,7 +91,7 @@ export function virtualClock({ startMs = defaultStartMs, quiet = turns }: Virtua
   };
 }
 
-/** Whoever waits for what never comes is to hear of it before the machine is switched off. */
+/** A waiter for what never comes has to learn that before the machine is switched off. */
 const timersMax = 1_000_000;
 
 const defaultStartMs = Date.UTC(2030, 0, 1);

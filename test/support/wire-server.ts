@@ -1,6 +1,6 @@
 /**
- * HTTP servers below any HTTP library: they read a request up to its empty line and then send exactly what they are
- * told to.
+ * HTTP servers below any HTTP library: they read a request up to its empty line and then send exactly what their
+ * script says.
  */
 import { createSecureServer } from 'node:http2';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -46,7 +46,7 @@ export type SeenRequest = {
 };
 
 export type WireOptions = {
-  /** Told of each request before it is answered. */
+  /** Called with each request before it is answered. */
   readonly seen: (request: SeenRequest) => void;
   /** Fills in what is known only once everything listens. */
   readonly fill: (text: string) => string;

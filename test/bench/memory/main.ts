@@ -27,7 +27,7 @@ const heldTarget = ['address', 'target', 'status', 'records', 'probes'];
 /** V8 gives back what it does not need within some collections. */
 const settleMs = 20_000;
 const snapshotWithinMs = 120_000;
-/** Smaller structures are told together. */
+/** Smaller structures are printed together. */
 const shownBytes = 100;
 
 async function settled(product: Product): Promise<Memory> {

@@ -1,5 +1,5 @@
 /**
- * `npm run record -- --kubernetes v1.36.3`: records the vectors anew from that version of Kubernetes and compares them
+ * `npm run record -- --kubernetes v1.36.3`: records the vectors again from that version of Kubernetes and compares them
  * with the stored ones. The work is Go's; this builds a temporary copy of the module for the version and runs it.
  */
 import { spawnSync } from 'node:child_process';

@@ -13,7 +13,7 @@ const isOfTermination = (text: string): boolean => text.startsWith('Killing: Sto
 const isKill = (text: string): boolean => text.startsWith('Killing: ');
 
 /**
- * Reported: exactly the expected texts. Static: a request for a restart is worded as such, and as nobody reports that a
+ * Reported: exactly the expected texts. Static: a request for a restart is worded as such, and as no report says that a
  * container has ended, it is probed while it is restarted, which has texts of its own (difference 9).
  */
 export function textFaults({ expected, possible, recorded }: Texts, lifecycle: Lifecycle): readonly string[] {

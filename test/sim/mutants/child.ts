@@ -35,7 +35,7 @@ async function tryOut({ mutant, removed, seeds, hours }: Trial): Promise<Tried> 
 
 const hourMs = 3_600_000;
 
-/** All that was violated in the moment of the first violation; else what nobody expected. */
+/** All that was violated in the moment of the first violation; else the unexpected error. */
 function foundIn({ seed, violations, problems }: Outcome): Found | undefined {
   const [first] = violations;
   const [problem] = problems;

@@ -36,7 +36,7 @@ export const decisionRemovals = {
     if (incarnation.restartCount > 0) removed();
     return { ...incarnation, restartCount: 0 };
   }),
-  /** The recovery of a static container is told as soon as its restart is reported. */
+  /** The recovery of a static container is published as soon as its restart is reported. */
   'recovered without a verdict': inProduct('verdictOf', always('success')),
   /** A restart request is published once, whatever becomes of it. */
   'requests told once': inProduct('isRequestDue', (original: IsDue, removed) => (request, nowMs) => {

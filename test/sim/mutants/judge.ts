@@ -46,7 +46,7 @@ function survived({ maskedBy }: Mutant, verdict: Omit<Verdict, 'passed'>): Verdi
   return maskedBy === undefined ? { ...verdict, passed: false, problem: 'it survives' } : { ...verdict, passed: true };
 }
 
-/** A mutant that nobody met, or that broke by itself, proves nothing. */
+/** A mutant whose code did not run, or that broke by itself, proves nothing. */
 export function problemOf({ calls, found }: Tried): string | undefined {
   // What is noticed before the first fault needs nothing of its world.
   const isNeeded = (replaced: string) => !found || !replaced.startsWith('test/sim/');

@@ -55,7 +55,7 @@ const pausedCommits: MutantWorld = {
   site: 'PROBE',
   flapping: { wellMs: 40_000, illMs: 40_000 },
 };
-/** Targets turn, and are registered anew, while writes of those that stood still are under way. */
+/** Targets turn, and are registered again, while writes of those that stood still are under way. */
 const pausedAndLateCommits: MutantWorld = {
   ...pausedCommits,
   kinds: ['pause', 'store late write', 'queue duplicate'],
@@ -94,7 +94,7 @@ const lostNetworks: MutantWorld = {
   kinds: ['network loss'],
   roles: ['worker'],
 };
-/** Most of what is published comes to nobody, or late. */
+/** Most of what is published is lost, or comes late. */
 const lostEvents: MutantWorld = {
   profile: { ...stormy, faultEveryMs: 10_000 },
   kinds: ['delivery drop', 'delivery late', 'bus unreachable'],
@@ -114,7 +114,7 @@ const cutOffDeployments: MutantWorld = {
   kinds: ['network loss', 'release change'],
   roles: ['worker'],
 };
-/** New layouts while nobody comes for some shards. */
+/** New layouts while some shards have no holder. */
 const unheldLayouts: MutantWorld = {
   profile: { ...stormy, queueVisibilityMs: 900_000, faultEveryMs: 15_000 },
   setting: 'watched',

@@ -24,7 +24,7 @@ type Write = { readonly record: StatusRecord; readonly publish: readonly unknown
 type WriteStatus = (ports: never, state: never, plan: Write) => Promise<string>;
 
 export const removals = {
-  /** Commits and checkpoints are made whoever has claimed the bucket meanwhile. */
+  /** Commits and checkpoints are made even if another process has claimed the bucket meanwhile. */
   'no fence': inProduct('epochCheck', (original: AnyOf<Operation>, removed) => (...args) => {
     removed();
     return { ...original(...args), if: isThere };
@@ -54,7 +54,7 @@ export const removals = {
   /** A late claim takes the shard back from a newer holder. */
   'claims without a condition': inProduct('lowerToken', always([])),
   'unfenced beat': inProduct('beatConditions', always(isThere)),
-  /** A run that has not beaten for long goes on until somebody tells it to stop. */
+  /** A run that has not beaten for long continues until another process stops it. */
   'no self-fence': inProduct('startRun', (original: AnyOf<Run>, removed) => (...args) => {
     const started = original(...args);
     const inForce = () => {
@@ -118,19 +118,19 @@ export const removals = {
         return 'published';
       },
   ),
-  /** Before anybody knows what became of it. */
+  /** Before its outcome is known. */
   'outbox cleared on PutEvents': inProduct('publishOutbox', (original: AnyOf<unknown>, removed) => async (...args) => {
     removed();
     void original(...args);
     return 'published';
   }),
-  /** The status is written as if nothing were to be told, and what there is to tell is tried once. */
+  /** The status is written as if nothing were to be published, and what there is to publish is tried once. */
   'no outbox': inProduct('writeStatus', (original: WriteStatus, removed) => async (ports, state, plan) => {
     const written = await original(ports, state, { ...plan, record: { ...plan.record, outbox: [] } });
     if (plan.publish.length > 0) removed();
     return written === 'raced' ? written : 'written';
   }),
-  /** What was committed is told once. */
+  /** What was committed is published once. */
   'no reconcile': inProduct(
     'publishAgain',
     (_, removed) =>

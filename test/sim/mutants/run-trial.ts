@@ -1,4 +1,4 @@
-/** A trial in a process of its own: what is replaced there is replaced for nobody else. */
+/** A trial in a process of its own: what is replaced there is replaced for no other. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -10,7 +10,7 @@ const childPath = fileURLToPath(new URL('./child.ts', import.meta.url));
 /** A world that goes round in circles. */
 const timeoutMs = 150_000;
 
-/** What the child told; a string: why it told nothing. */
+/** What the child reported; a string: why it reported nothing. */
 export async function runTrial(trial: Trial): Promise<Tried | string> {
   const child = spawn(process.execPath, [childPath, JSON.stringify(trial)], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,4 +1,4 @@
-/** What a child process is told to try, and what it tells. */
+/** What a child process has to try, and what it reports. */
 import type { Protection } from './removals.ts';
 
 export type Trial = {
