@@ -14,6 +14,7 @@ import { fastClock } from '../support/fast-clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/wait.ts';
+import { webRelease } from '../support/web-release.ts';
 import { startProduct } from './product.ts';
 
 const spec = { host: '127.0.0.1', readinessProbe: { tcpSocket: { port: 9 } } };
@@ -264,19 +265,7 @@ test('without a configuration nothing is said of what is not monitored', async (
 test('a Service of a file is called by its name in the namespace of its entry', async (t) => {
   const world = worldWith(t, {
     'probelet.yaml': 'targets: [{ files: [release.yaml], namespace: shop }]\n',
-    'release.yaml': `apiVersion: v1
-kind: Service
-metadata: { name: web }
-spec: { selector: { app: web }, ports: [{ port: 80 }] }
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: { name: web }
-spec:
-  template:
-    metadata: { labels: { app: web } }
-    spec: { containers: [{ name: c, readinessProbe: { tcpSocket: { port: 80 } } }] }
-`,
+    'release.yaml': webRelease,
   });
   await world.shows('shop/web');
   assert.equal((await world.items())[0]?.spec.host, 'web.shop.svc.cluster.local');

@@ -10,6 +10,7 @@ import { problem, problemResponse } from '../../../shared/api/problem.ts';
 import type { World } from '../../api/world.ts';
 import { immediateClock } from '../../support/immediate-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { webRelease } from '../../support/web-release.ts';
 import { foreignServer, runnerOf, served, servedWorld } from './served.ts';
 
 const targetsPath = '/v1/namespaces/default/targets';
@@ -113,19 +114,7 @@ spec:
   });
 
   test('says how much of the files is no target, and calls a Service by its name in the namespace', async (t) => {
-    const release = `apiVersion: v1
-kind: Service
-metadata: { name: web }
-spec: { selector: { app: web }, ports: [{ port: 80 }] }
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: { name: web }
-spec:
-  template:
-    metadata: { labels: { app: web } }
-    spec: { containers: [{ name: c, readinessProbe: { tcpSocket: { port: 80 } } }] }
----
+    const release = `${webRelease}---
 apiVersion: apps/v1
 kind: Deployment
 metadata: { name: quiet }

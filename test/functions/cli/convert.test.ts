@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
+import { webRelease } from '../../support/web-release.ts';
 import { cliFiles } from './files.ts';
 
 const { folder, fileOf, ran } = cliFiles('convert');
@@ -68,22 +69,7 @@ describe('convert', () => {
   });
 
   test('takes the namespace of what names none, which is part of the names of Services', async () => {
-    const file = fileOf(
-      'release.yaml',
-      `apiVersion: v1
-kind: Service
-metadata: { name: web }
-spec: { selector: { app: web }, ports: [{ port: 80 }] }
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: { name: web }
-spec:
-  template:
-    metadata: { labels: { app: web } }
-    spec: { containers: [{ name: c, readinessProbe: { tcpSocket: { port: 80 } } }] }
-`,
-    );
+    const file = fileOf('release.yaml', webRelease);
     const shown = (text: string) => {
       const { metadata, spec } = parseAllDocuments(text)[0]?.toJS() ?? {};
       return [metadata.namespace, spec.host];
