@@ -4,7 +4,8 @@ import { ownProperty } from './own-property.ts';
 
 export type NetworkTool = { readonly name: string; readonly handler: HandlerKind };
 
-const handlersByTool: { readonly [tool: string]: HandlerKind } = {
+/** By each name that the program is called by. The converter reads the same programs' options. */
+const handlersByTool = {
   curl: 'httpGet',
   wget: 'httpGet',
   grpc_health_probe: 'grpc',
@@ -12,19 +13,24 @@ const handlersByTool: { readonly [tool: string]: HandlerKind } = {
   nc: 'tcpSocket',
   ncat: 'tcpSocket',
   netcat: 'tcpSocket',
-};
+} as const satisfies { readonly [tool: string]: HandlerKind };
 
-const shells: ReadonlySet<string> = new Set(['sh', 'bash', 'ash', 'dash', 'zsh']);
+export type NetworkToolName = keyof typeof handlersByTool;
+
+/** Shells that read a script of POSIX's grammar alike. */
+export const posixShells: ReadonlySet<string> = new Set(['sh', 'bash', 'ash', 'dash']);
 
 /** In the command's order. Of a shell's script each word counts, else only the program. */
 export function toolsOf(command: readonly string[]): readonly NetworkTool[] {
   const [program = '', ...args] = command;
-  const words = shells.has(baseName(program)) ? args.flatMap((script) => script.split(/[\s;&|()`]+/)) : [program];
+  const words = isShell(baseName(program)) ? args.flatMap((script) => script.split(/[\s;&|()`]+/)) : [program];
   return words.flatMap((word) => {
     const name = baseName(word);
-    const handler = ownProperty(handlersByTool, name);
+    const handler = ownProperty<HandlerKind>(handlersByTool, name);
     return handler ? [{ name, handler }] : [];
   });
 }
+
+const isShell = (program: string): boolean => posixShells.has(program) || program === 'zsh';
 
 const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);

@@ -3,6 +3,7 @@
  * accepted: of the shell's grammar, of programs and of their options. Everything else stays a command.
  */
 import { ownProperty } from '../core/own-property.ts';
+import { type NetworkToolName, posixShells } from '../core/probe-command.ts';
 import { curl } from './command/curl.ts';
 import { grpcHealthProbe } from './command/grpc-health-probe.ts';
 import { nc } from './command/nc.ts';
@@ -14,8 +15,7 @@ import { probeTextLengthMax } from './limits.ts';
 /** Hosts that mean the container itself. */
 export const localNames = ['localhost', '127.0.0.1', '[::1]', '0.0.0.0'] as const;
 
-/** Each program whose question is known. */
-const tools: { readonly [program: string]: Tool } = {
+const tools: { readonly [program in NetworkToolName]: Tool } = {
   curl,
   wget,
   nc,
@@ -30,8 +30,8 @@ export function handlerOfCommand(command: readonly string[], names: readonly str
   if (command.reduce((sum, word) => sum + word.length, 0) > probeTextLengthMax)
     return runs(`it has more than ${probeTextLengthMax} characters`);
   const [program = '', option, script = '', ...more] = command;
-  const [, shell] = /^(?:\/(?:[\w.-]+\/)*)?(sh|bash|dash|ash)$/.exec(program) ?? [];
-  if (shell === undefined) return askedBy(command, names);
+  const shell = programName(program);
+  if (!posixShells.has(shell)) return askedBy(command, names);
   if (option !== '-c' && option !== '-ec') return runs(`${shown(shell)} runs something other than "-c" and a script`);
   if (more.length > 0) return runs(`only ${shown(script)} is the script of ${shown(shell)}`);
   const found = scriptCommand(script, shell === 'bash');
@@ -49,7 +49,7 @@ function askedBy(words: readonly string[], names: readonly string[]): Reading {
 }
 
 function toolReading([program = '', ...args]: readonly string[], names: readonly string[]): Reading {
-  const tool = ownProperty(tools, programName(program));
+  const tool = ownProperty<Tool>(tools, programName(program));
   return tool ? tool(args, names) : runs(`it is not known what ${shown(program)} asks`);
 }
 
