@@ -4,18 +4,40 @@ import { isMembers, listOf, type Members } from './values.ts';
 
 /** A range of ports; one port is a range of one. */
 type Range = { readonly from: number; readonly to: number };
-type Published = Range & { readonly published: number };
+/** Ports of the container, and as many of the host; or one port, and those of the host that Docker may choose from. */
+type Published = { readonly inside: Range; readonly outside: Range };
 
-/** The port of the host for a port of the container; undefined: it is not published, or at a port by chance. */
+/**
+ * The port of the host for a port of the container: the first one where Docker chooses from several, which it tries
+ * first. Undefined: it is not published, or at any port.
+ */
 export function publishedPort(ports: unknown, port: number): number | undefined {
-  const found = listOf(ports)
-    .flatMap(publishedOf)
-    .find(({ from, to }) => from <= port && port <= to);
-  return found && found.published + (port - found.from);
+  const found = publicationOf(ports, port);
+  return found && found.outside.from + (port - found.inside.from);
 }
 
-/** Whether some port is published where only `docker compose config` knows. */
-export const arePortsVariable = (ports: unknown): boolean => hasVariable(JSON.stringify(listOf(ports)));
+/** Why a probe of that port from outside may miss it; undefined: it is published at a known port. */
+export function publicationRemark(ports: unknown, port: number): string | undefined {
+  const found = publicationOf(ports, port);
+  if (found && isFixed(found)) return undefined;
+  if (found)
+    return `publishes port ${port} at one of ${found.outside.from} to ${found.outside.to}: the first is dialled`;
+  const known = hasVariable(JSON.stringify(listOf(ports)))
+    ? `publishes ports by variables, of which docker compose config knows the values: port ${port}`
+    : `does not publish port ${port}, which`;
+  return `${known} is dialled as it is`;
+}
+
+function publicationOf(ports: unknown, port: number): Published | undefined {
+  const found = listOf(ports)
+    .flatMap(publishedOf)
+    .filter(({ inside }) => inside.from <= port && port <= inside.to);
+  return found.find(isFixed) ?? found[0];
+}
+
+const sizeOf = ({ from, to }: Range): number => to - from + 1;
+
+const isFixed = ({ inside, outside }: Published): boolean => sizeOf(inside) === sizeOf(outside);
 
 function publishedOf(entry: unknown): readonly Published[] {
   if (isMembers(entry)) return publishedByFields(entry);
@@ -23,15 +45,20 @@ function publishedOf(entry: unknown): readonly Published[] {
   const parts = ports.split(':');
   const inside = rangeOf(parts.at(-1) ?? '');
   const outside = parts.length < 2 ? undefined : rangeOf(parts.at(-2) ?? '');
-  if (!inside || !outside || !isTcp(protocol)) return [];
-  return [{ ...inside, published: outside.from }];
+  return inside && outside && isTcp(protocol) ? joined(inside, outside) : [];
 }
 
 function publishedByFields({ target, published, protocol }: Members): readonly Published[] {
   const inside = wholeNumber(target);
   const outside = rangeOf(String(published));
   if (inside.kind !== 'value' || !outside || !isTcp(protocol ?? 'tcp')) return [];
-  return [{ from: inside.value, to: inside.value, published: outside.from }];
+  return joined({ from: inside.value, to: inside.value }, outside);
+}
+
+/** Docker refuses ranges of different lengths, unless one port of the container has several to choose from. */
+function joined(inside: Range, outside: Range): readonly Published[] {
+  const published = { inside, outside };
+  return isFixed(published) || sizeOf(inside) === 1 ? [published] : [];
 }
 
 const isTcp = (protocol: unknown): boolean => String(protocol).toLowerCase() === 'tcp';
@@ -39,6 +66,7 @@ const isTcp = (protocol: unknown): boolean => String(protocol).toLowerCase() ===
 /** `8080` or `3000-3005`. */
 function rangeOf(text: string): Range | undefined {
   const [, from = '', to = from] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
-  // Zero is a port by chance.
-  return from === '' || Number(from) === 0 ? undefined : { from: Number(from), to: Number(to || from) };
+  const range = { from: Number(from), to: Number(to || from) };
+  // Zero is any port.
+  return range.from === 0 || sizeOf(range) < 1 ? undefined : range;
 }

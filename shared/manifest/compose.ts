@@ -6,7 +6,7 @@ import { differencesText } from './command/reading.ts';
 import { localNames } from './command-handler.ts';
 import { healthcheckOf } from './compose-healthcheck.ts';
 import { portOfTool } from './compose-port-of-tool.ts';
-import { arePortsVariable, publishedPort } from './compose-ports.ts';
+import { publicationRemark, publishedPort } from './compose-ports.ts';
 import { copiesOf } from './compose-scale.ts';
 import { timingOf } from './compose-timing.ts';
 import { hasVariable, truthValue, unescaped } from './compose-values.ts';
@@ -263,16 +263,11 @@ function insideRemarks(service: Service): readonly Remark[] {
 
 function outsideRemarks(service: Service, spec: Members): readonly Remark[] {
   const { ports } = service.service;
-  const isPublished = (port: number) => publishedPort(ports, port) !== undefined;
   const numbers = new Set(dialledPorts(spec).flatMap(({ number }) => number ?? []));
-  return [...numbers]
-    .filter((port) => !isPublished(port))
-    .map((port) => {
-      const published = arePortsVariable(ports)
-        ? `publishes ports by variables, of which docker compose config knows the values: port ${port}`
-        : `does not publish port ${port}, which`;
-      return remarkOf(service, 'approximated', { reason: `${published} is dialled as it is` });
-    });
+  return [...numbers].flatMap((port) => {
+    const reason = publicationRemark(ports, port);
+    return reason === undefined ? [] : [remarkOf(service, 'approximated', { reason })];
+  });
 }
 
 function copies(service: Service): readonly Remark[] {

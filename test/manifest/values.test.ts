@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { healthcheckOf } from '../../shared/manifest/compose-healthcheck.ts';
-import { publishedPort } from '../../shared/manifest/compose-ports.ts';
+import { publicationRemark, publishedPort } from '../../shared/manifest/compose-ports.ts';
 import { wholeSeconds } from '../../shared/manifest/duration.ts';
 import { targetName } from '../../shared/manifest/names.ts';
 import { valueAt } from '../../shared/manifest/values.ts';
@@ -49,7 +49,6 @@ test('ports are looked up as Compose publishes them', () => {
     [80, 80, undefined],
     ['$PORT:80', 80, undefined],
     [{ target: 80, published: 8080 }, 80, 8080],
-    [{ target: 80, published: '8080-8090' }, 80, 8080],
     [{ target: 80 }, 80, undefined],
     [{ target: 80, published: '8080', protocol: 'udp' }, 80, undefined],
     [null, 80, undefined],
@@ -57,6 +56,24 @@ test('ports are looked up as Compose publishes them', () => {
   for (const [entry, port, expected] of rows)
     assert.equal(publishedPort([entry], port), expected, JSON.stringify(entry));
   assert.equal(publishedPort(undefined, 80), undefined);
+});
+
+test('a port that Docker chooses from a range is its first one, with a remark', () => {
+  const rows: readonly (readonly [readonly unknown[], number | undefined, RegExp | undefined])[] = [
+    [['8080-8090:80'], 8080, /^publishes port 80 at one of 8080 to 8090/],
+    [[{ target: 80, published: '8080-8090' }], 8080, /^publishes port 80 at one of 8080 to 8090/],
+    [['8080-8080:80'], 8080, undefined],
+    [['8080-8090:80', '9000:80'], 9000, undefined],
+    [['8080-8090:80-90'], 8080, undefined],
+    // Docker refuses these.
+    [['8080-8090:80-81'], undefined, /^does not publish port 80,/],
+    [['8090-8080:80'], undefined, /^does not publish port 80,/],
+    [['8080:80-81'], undefined, /^does not publish port 80,/],
+  ];
+  for (const [ports, expected, remark] of rows) {
+    assert.equal(publishedPort(ports, 80), expected, JSON.stringify(ports));
+    assert.match(publicationRemark(ports, 80) ?? 'none', remark ?? /^none$/, JSON.stringify(ports));
+  }
 });
 
 test('healthchecks are read for what they ask', () => {
