@@ -239,6 +239,7 @@ function drafted(service: Service, { labels, probes, options }: Drafting): Draft
       spec: outside === undefined ? spec : published(spec, fields),
     },
     at: { document, path },
+    naming: { text: name, what: `service ${name}`, path, isRecognisable: true },
     sources: [
       { pointer: '', path },
       { pointer: '/metadata/name', path },

@@ -3,6 +3,7 @@ import { decodeNamedManifest } from '../api/decode-manifest.ts';
 import { keptOutOfManifest } from '../api/kept-out.ts';
 import { listed } from '../core/field-problem.ts';
 import type { TargetSpec } from '../core/spec.ts';
+import { withDistinctNames } from './distinct-names.ts';
 import { formats } from './formats.ts';
 import { fileErrorsMax, namedFieldsMax, targetsMax } from './limits.ts';
 import {
@@ -81,9 +82,11 @@ const byPlace = (a: Place, b: Place): number => a.line - b.line || a.column - b.
 
 function draftsOf(documents: readonly SourceDocument[], options: FormatOptions): Drafts {
   const recognised = Map.groupBy(documents, ({ value }) => formats.find((format) => format.recognises(value)));
-  return merged(
-    [...recognised].map(([format, own]) =>
-      format ? format.draft(own, options) : { ...noDrafts, mistakes: own.map(unrecognised) },
+  return withDistinctNames(
+    merged(
+      [...recognised].map(([format, own]) =>
+        format ? format.draft(own, options) : { ...noDrafts, mistakes: own.map(unrecognised) },
+      ),
     ),
   );
 }

@@ -14,6 +14,7 @@ import {
   type Format,
   type Mistake,
   merged,
+  type Naming,
   noDrafts,
   type Path,
   type Remark,
@@ -189,15 +190,16 @@ function drafted(endpoint: Endpoint, url: Probed, bounds: readonly number[]) {
     },
     at: { document, path },
     sources: sourcesOf(path),
+    naming: namingOf(endpoint),
   };
-  return { draft, remarks: [...remarks, ...nameRemarks(endpoint, name)] };
+  return { draft, remarks };
 }
 
-/** Where the name cannot be recognised any more. */
-function nameRemarks(endpoint: Endpoint, name: string): readonly Remark[] {
-  const { group, name: written } = endpoint.value;
-  const hasLetters = /[a-z0-9]/i.test(String(written)) && !/\P{ASCII}/u.test(`${group ?? ''}${written}`);
-  return hasLetters ? [] : [remarkOf(endpoint, 'note', { reason: `becomes the target ${name}`, at: ['name'] })];
+function namingOf(endpoint: Endpoint): Naming {
+  const { group, name } = endpoint.value;
+  const { what, path } = remarkOf(endpoint, 'note', { reason: '', at: ['name'] });
+  const isRecognisable = /[a-z0-9]/i.test(String(name)) && !/\P{ASCII}/u.test(`${group ?? ''}${name}`);
+  return { text: `${group ?? ''}/${name}`, what, path, isRecognisable };
 }
 
 const probePointer = '/spec/containers/0/readinessProbe';

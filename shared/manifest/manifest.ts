@@ -24,6 +24,19 @@ export type Draft = {
   readonly at: SourcePath;
   /** Where parts of the manifest come from. The longest pointer counts; below it both have the same shape. */
   readonly sources: readonly Source[];
+  /** Absent: the file says `metadata.name`. */
+  readonly naming?: Naming;
+};
+
+/** How `metadata.name` is made of what the file says. */
+export type Naming = {
+  /** Another target of the same name has another text. */
+  readonly text: string;
+  /** For a remark about the name. */
+  readonly what: string;
+  readonly path: Path;
+  /** Whether a reader sees that name and text belong together. */
+  readonly isRecognisable: boolean;
 };
 
 export type Source = { readonly pointer: string; readonly path: Path };

@@ -15,8 +15,13 @@ export function targetName(text: string): string {
   const parts = plain.toLowerCase().split(/[^a-z0-9]+/);
   const joined = parts.filter((part) => part !== '').join('-');
   if (isAscii && (joined !== '' || text.trim() === '')) return cut(joined, namespaceLengthMax);
-  const digest = createHash('sha256').update(text.trim()).digest('hex').slice(0, digestLength);
-  const named = cut(joined, namespaceLengthMax - digestLength - 1);
+  return withDigest(joined, text.trim());
+}
+
+/** A name that another target has, with a digest of the text that this one is made of. */
+export function withDigest(name: string, text: string): string {
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, digestLength);
+  const named = cut(name, namespaceLengthMax - digestLength - 1);
   return named === '' ? `x-${digest}` : `${named}-${digest}`;
 }
 
