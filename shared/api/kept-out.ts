@@ -6,6 +6,7 @@ import { mapShape } from '../core/handler-fields.ts';
 import { mapHandlers } from '../core/handlers.ts';
 import { ownProperty } from '../core/own-property.ts';
 import type { NamesAt, Path } from './known-fields.ts';
+import { unusedVariables } from './unused-env.ts';
 
 export type KeptOut = {
   /**
@@ -27,6 +28,8 @@ type Shape = {
    * counts as absent.
    */
   readonly nullIs?: string | number;
+  /** By list: which of its elements to remove, decided from the whole object. */
+  readonly without?: { readonly [field: string]: (object: object) => ReadonlySet<unknown> };
 };
 
 const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
@@ -48,6 +51,7 @@ const container: Shape = {
     restartPolicyRules: { into: { exitCodes: { into: { values: { nullIs: 0 } } } } },
     ...probes,
   },
+  without: { env: unusedVariables },
 };
 
 const pod: Shape = {
@@ -125,15 +129,24 @@ function keptOut(root: unknown, shape: Shape): KeptOut {
         if (member !== null) ignored.add(memberPath);
         continue;
       }
+      const rest = withoutElements(object, { field, member }, at);
+      if (rest !== member) ignored.add(`${memberPath}[]`);
       // A null counts as absent but its name still counts: an unknown field is refused even if it is null.
-      kept.push([
-        field,
-        member === null ? at.nullIs : walk(member, ownProperty(at.into ?? {}, field) ?? {}, memberPath),
-      ]);
+      kept.push([field, rest === null ? at.nullIs : walk(rest, ownProperty(at.into ?? {}, field) ?? {}, memberPath)]);
     }
     return Object.fromEntries(kept);
   };
   return { value: walk(root, shape, ''), ignored: [...ignored] };
+}
+
+type Member = { readonly field: string; readonly member: unknown };
+
+/** The member as it is, or a list of what is left; `undefined`: nothing is. */
+function withoutElements(object: object, { field, member }: Member, { without = {} }: Shape): unknown {
+  const removed = ownProperty(without, field)?.(object);
+  if (!removed || removed.size === 0 || !Array.isArray(member)) return member;
+  const rest = member.filter((element) => !removed.has(element));
+  return rest.length > 0 ? rest : undefined;
 }
 
 const isKeptOut = (field: string, { drop, only }: Shape): boolean =>

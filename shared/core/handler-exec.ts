@@ -39,15 +39,31 @@ const noReference = 'must not refer to Parameter Store: {{ssm:…}} is not resol
 /** `$(NAME)` from the static env, `$$` for a dollar; an unknown name stays as it is. Values are not expanded again. */
 function expandVariables(text: string, env: readonly EnvVar[]): string {
   const values = new Map(env.map(({ name, value }) => [name, value]));
-  const lastClosing = text.lastIndexOf(')');
   const parts: string[] = [];
   let from = 0;
-  for (let at = text.indexOf('$'); at >= 0; at = text.indexOf('$', from)) {
-    const end = referenceEnd(text, at, lastClosing);
-    parts.push(text.slice(from, at), expanded(text.slice(at, end), values));
-    from = end;
+  for (const { at, reference } of referencesIn(text)) {
+    parts.push(text.slice(from, at), expanded(reference, values));
+    from = at + reference.length;
   }
   return parts.join('') + text.slice(from);
+}
+
+/** The names of the variables that a word of a command refers to. */
+export const variablesIn = (word: string): readonly string[] =>
+  [...referencesIn(word)]
+    .filter(({ reference }) => reference.startsWith('$('))
+    .map(({ reference }) => nameIn(reference));
+
+const nameIn = (reference: string): string => reference.slice('$('.length, -1);
+
+/** Each `$(NAME)`, `$$` and `$`. */
+function* referencesIn(text: string): Generator<{ readonly at: number; readonly reference: string }> {
+  const lastClosing = text.lastIndexOf(')');
+  let from = 0;
+  for (let at = text.indexOf('$'); at >= 0; at = text.indexOf('$', from)) {
+    from = referenceEnd(text, at, lastClosing);
+    yield { at, reference: text.slice(at, from) };
+  }
 }
 
 /** After the last parenthesis no `$(` can be closed. Searching again from each of them would take quadratic time. */
@@ -58,5 +74,5 @@ function referenceEnd(text: string, at: number, lastClosing: number): number {
 
 function expanded(reference: string, values: ReadonlyMap<string, string>): string {
   if (reference === '$' || reference === '$$') return '$';
-  return values.get(reference.slice('$('.length, -1)) ?? reference;
+  return values.get(nameIn(reference)) ?? reference;
 }

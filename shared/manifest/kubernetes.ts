@@ -24,7 +24,6 @@ import {
   type Remark,
   targetTypeMeta,
 } from './manifest.ts';
-import { type WithUsedEnv, withUsedEnv } from './pod-env.ts';
 import { type WithinLimits, withinLimits } from './pod-limits.ts';
 import { dialledPorts, execReadings, withHandlers, withPorts } from './pod-probes.ts';
 import { given, isMembers, listOf, type Members, membersOf, numberOf, textOf, valueAt } from './values.ts';
@@ -144,8 +143,7 @@ type Named = { readonly what: string; readonly kind: string };
 
 function drafted(pod: Pod, { what, kind }: Named, context: Context): Drafts {
   const { resource, path } = pod;
-  const used = withUsedEnv(podSpec(pod, context));
-  const limited = withinLimits(used.spec);
+  const limited = withinLimits(podSpec(pod, context));
   const address = addressOf(pod, limited.spec, context);
   if (address.kind === 'none')
     return { ...noDrafts, remarks: [remark(resource, 'leftOut', { what, reason: address.reason })] };
@@ -172,28 +170,17 @@ function drafted(pod: Pod, { what, kind }: Named, context: Context): Drafts {
       ...copies(resource, what, kind),
       ...commands(pod, what, context),
       ...(gates ?? []),
-      ...reductions(pod, what, { used, limited }),
+      ...reductions(pod, what, limited),
     ],
     mistakes: [],
   };
 }
 
-type Reduced = { readonly used: WithUsedEnv; readonly limited: WithinLimits };
-
-function reductions({ resource, path }: Pod, what: string, { used, limited }: Reduced): readonly Remark[] {
-  const inSpec: Path = [...path, 'spec'];
-  const reason = 'are kept only where an exec probe names them';
-  const env = { what: `${what}: variables of containers`, reason };
-  return [
-    ...limited.cut.map(({ path: at, field, written, max }) =>
-      remark(resource, 'approximated', { what, reason: `has ${field} of ${written}, which becomes ${max}` }, [
-        ...inSpec,
-        ...at,
-      ]),
-    ),
-    ...(used.isReduced ? [remark(resource, 'note', env, [...inSpec, 'containers'])] : []),
-  ];
-}
+const reductions = ({ resource, path }: Pod, what: string, { cut }: WithinLimits): readonly Remark[] =>
+  cut.map(({ path: at, field, written, max }) => {
+    const reason = `has ${field} of ${written}, which becomes ${max}`;
+    return remark(resource, 'approximated', { what, reason }, [...path, 'spec', ...at]);
+  });
 
 type Address =
   | {

@@ -55,10 +55,6 @@ function placedProbes(spec: Members): readonly PlacedProbe[] {
 const readingOf = (probe: Members): Reading =>
   handlerOfCommand(listOf(membersOf(probe.exec).command).map(String), localNames);
 
-/** Of one container. */
-export const execCommands = (container: Members): readonly (readonly string[])[] =>
-  probeFields.map((field) => listOf(membersOf(membersOf(container[field]).exec).command).map(String));
-
 /** What the commands of exec probes ask, and where they stand in the spec. */
 export const execReadings = (spec: Members): readonly { readonly path: Path; readonly reading: Reading }[] =>
   placedProbes(spec)

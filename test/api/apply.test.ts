@@ -238,7 +238,7 @@ describe('the answer is bounded', () => {
 
   test('where all targets together are large: the last ones are not shown', async () => {
     const probe = { tcpSocket: { port: 1 } };
-    const probes = { startupProbe: probe, readinessProbe: probe, livenessProbe: probe };
+    const probes = { startupProbe: { exec: { command: ['$(e)'] } }, readinessProbe: probe, livenessProbe: probe };
     const containers = Array.from({ length: 20 }, (_, index) => ({
       name: `c${index}`,
       env: Array(28).fill({ name: 'e' }),

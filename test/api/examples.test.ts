@@ -45,10 +45,7 @@ test('of a Kubernetes Pod everything that concerns probing is kept, and the rest
       {
         name: 'shop',
         ports: [{ name: 'http', containerPort: 8080 }],
-        env: [
-          { name: 'MODE', value: 'production' },
-          { name: 'POD_IP', value: '' },
-        ],
+        env: [{ name: 'MODE', value: 'production' }],
         readinessProbe: {
           httpGet: { path: '/ready', port: 'http', httpHeaders: [{ name: 'X-Probe', value: 'readiness' }] },
         },
@@ -74,7 +71,7 @@ test('of a Kubernetes Pod everything that concerns probing is kept, and the rest
     'spec.containers[].image',
     'spec.containers[].imagePullPolicy',
     'spec.containers[].args',
-    'spec.containers[].env[].valueFrom',
+    'spec.containers[].env[]',
     'spec.containers[].ports[].protocol',
     'spec.containers[].resources',
     'spec.containers[].volumeMounts',

@@ -32,7 +32,6 @@ const repeatedSearches: Readonly<Record<string, string>> = {
   '/\\p{M}/gu': 'is of constant length',
   '/"(?:[^"\\\\]|\\\\.)*"?|[{}[\\]]|[^\\s{}[\\]"]+/gs': 'matches all that it has read',
   '/\'[^\']*\'?|"(?:[^"\\\\]|\\\\.)*"?/g': 'matches all that it has read',
-  '/\\$(?:\\$|\\(([^)]*)\\)?)/g': 'matches all that it has read',
   '/\\$\\([^()]*\\)?/g': 'matches all that it has read',
 };
 
