@@ -8,8 +8,9 @@ import { BelowTls, handshakeTooLong } from '../net/below-tls.ts';
 import { tlsWatch, tooMuchBelowTls } from '../net/tls-watch.ts';
 import { serverCertificatesProblem } from '../x509/server-certificates.ts';
 import { certificateChecks } from './certificate-check.ts';
-import type { Deadline } from './deadline.ts';
+import { type Deadline, startDeadline } from './deadline.ts';
 import { serverName } from './host-name.ts';
+import { awaitingHeadTimeout } from './http-exchange.ts';
 import { keptMessage } from './kept-memory.ts';
 import { handshakeSecret, sentCertificates } from './sent-certificates.ts';
 import { alertText, inWords } from './tls-alert.ts';
@@ -124,8 +125,10 @@ export function secure(socket: Socket, { hostname, clock, deadline, sessions }: 
   attribute(secured, resumes);
   let offered = resumption?.session && resumption;
   let isAskedAgain = false;
+  let endWait = (): void => undefined;
   return new Promise((resolve) => {
     const fail = (failureClass: TlsFailureClass, message: string) => {
+      endWait();
       resumes();
       secured.destroy();
       offered?.failed();
@@ -147,8 +150,9 @@ export function secure(socket: Socket, { hostname, clock, deadline, sessions }: 
       watched?.end();
       fail('TLS', 'EOF');
     });
-    deadline.whenOver(() => fail('TIMEOUT', handshakeTimeout));
+    endWait = limitTime({ clock, deadline }, (message) => fail('TIMEOUT', message));
     secured.once('secureConnect', () => {
+      endWait();
       if (watched?.shaken() === false) return failTooLong();
       const problem = certificateProblem(socket, secured, sent);
       if (problem !== undefined) {
@@ -203,7 +207,20 @@ function certificateProblem(socket: Socket, secured: TLSSocket, sent?: SentCerti
   return problem;
 }
 
-const handshakeTimeout = 'net/http: TLS handshake timeout (Client.Timeout exceeded while awaiting headers)';
+/** Of Go's default transport, which kubelet's takes over: utilnet.SetTransportDefaults in apimachinery. */
+const handshakeMsMax = 10_000;
+
+/**
+ * Calls back with Go's text when the handshake or the probe has taken too long. At the end of the probe Go says one of
+ * three texts by chance; this is the one that it says of every other wait for an answer. Returns what ends the wait.
+ */
+function limitTime({ clock, deadline }: Pick<SecureOptions, 'clock' | 'deadline'>, fail: (message: string) => void) {
+  deadline.whenOver(() => fail(awaitingHeadTimeout));
+  if (deadline.atMs - clock.monotonicMs() <= handshakeMsMax) return () => undefined;
+  const ofHandshake = startDeadline(clock, handshakeMsMax);
+  ofHandshake.whenOver(() => fail('net/http: TLS handshake timeout'));
+  return ofHandshake.cancel;
+}
 
 /** OpenSSL's codes in Go's words. */
 const texts: Readonly<Record<string, string>> = {
