@@ -91,6 +91,21 @@ test('a call reads the module of its command, and no service of AWS', async (t) 
   }
 });
 
+test('a call in a clone needs no compiler of TypeScript once another has filled the cache', async (t) => {
+  const program = fileURLToPath(new URL('../../../functions/cli/probelet', import.meta.url));
+  const printing = `process.on('exit', () => console.log(process.moduleLoadList.join()))`;
+  const NODE_OPTIONS = `--import "data:text/javascript,${encodeURIComponent(printing)}"`;
+  const env = {
+    ...process.env,
+    HOME: temporaryFolder(t),
+    XDG_CACHE_HOME: '',
+    NODE_COMPILE_CACHE: undefined,
+    NODE_OPTIONS,
+  };
+  const isCompiling = async () => (await promisify(execFile)(program, ['--help'], { env })).stdout.includes('amaro');
+  assert.deepEqual([await isCompiling(), await isCompiling()], [true, false]);
+});
+
 test('what Node has compiled is kept in the folder of caches of the user', async (t) => {
   const HOME = temporaryFolder(t);
   const env = { ...process.env, HOME, XDG_CACHE_HOME: '', NODE_COMPILE_CACHE: undefined };
