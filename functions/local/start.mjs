@@ -24,6 +24,9 @@ Buffer.poolSize = 8 * 1024;
 // PID 1 of a container has no default signal actions, so without these a signal during the start would be lost.
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, endEarly);
 
+// By default Node opens its debugger on SIGUSR1, where every user of the machine could run code in this process.
+process.on('SIGUSR1', () => undefined);
+
 const program = await bundled();
 module.enableCompileCache(cacheFolder);
 await (program === undefined ? import('./main.ts') : import(pathToFileURL(program).href));

@@ -22,6 +22,8 @@ type Running = {
   readonly group: number;
   readonly listens: Promise<void>;
   readonly lines: () => readonly { readonly level: unknown; readonly msg: string; readonly signal?: string }[];
+  /** What it has written beside its log. */
+  readonly errors: () => string;
   readonly ended: Promise<readonly [code: number | null, signal: string | null]>;
 };
 
@@ -51,7 +53,7 @@ function begun(t: TestContext, [program = '', ...args]: readonly string[]): Runn
   const ended = once(child, 'close') as Promise<[number | null, string | null]>;
   void ended.then(() => reject(new Error(`it ended: ${output.stderr}`)));
   listens.catch(() => undefined);
-  return { child, group, listens, lines: () => linesOf(output.stdout), ended };
+  return { child, group, listens, lines: () => linesOf(output.stdout), errors: () => output.stderr, ended };
 }
 
 const linesOf = (output: string) =>
@@ -134,6 +136,15 @@ test('a terminal that closes ends it cleanly by SIGHUP', async (t) => {
   assert.ok(performance.now() - startMs < stopMaxMs);
   const { msg, signal } = linesOf(lines).at(-1);
   assert.deepEqual([msg, signal], ['stopped', 'SIGHUP']);
+});
+
+test('SIGUSR1 opens no debugger, to which every user of the machine could connect', async (t) => {
+  const running = await started(t, direct);
+  running.child.kill('SIGUSR1');
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  assert.ok(!running.errors().includes('Debugger'), running.errors());
+  running.child.kill('SIGTERM');
+  await endsCleanly(running, 'SIGTERM');
 });
 
 test('a signal is not lost that arrives as the start hands over to the product', async (t) => {
