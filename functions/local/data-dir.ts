@@ -6,7 +6,7 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { newFile } from './alert-file.ts';
-import { DataDirUnusable, requireOwnFile, requireOwnFolder, sameFile } from './own-files.ts';
+import { DataDirUnusable, requireOwnFile, requireOwnFolder, requireOwnWay, sameFile } from './own-files.ts';
 
 export type DataDir = {
   readonly storePath: string;
@@ -32,6 +32,7 @@ const besides = ['-wal', '-shm', '-journal'];
 export function holdDataDir(given: string): DataDir {
   if (given === inMemory) return { storePath: inMemory, release: () => {} };
   try {
+    requireOwnWay(given);
     mkdirSync(given, { recursive: true, mode: ownerOnly });
     const folder = realpathSync(given);
     requireOwnFolder(folder);

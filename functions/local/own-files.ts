@@ -2,8 +2,8 @@
  * Checks that files and folders can be changed by their owner only. It never opens an existing file, because closing it
  * would release SQLite's locks on it.
  */
-import { chmodSync, closeSync, constants, lstatSync, openSync, type Stats } from 'node:fs';
-import { dirname } from 'node:path';
+import { chmodSync, closeSync, constants, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
+import { join, parse, resolve, sep } from 'node:path';
 
 /** The folder cannot be used. The message gives the reason and a remedy. */
 export class DataDirUnusable extends Error {
@@ -20,20 +20,52 @@ const superuser = 0;
 
 /**
  * `folder` must be free of symlinks.
- * @throws DataDirUnusable if another user could change the folder's content or replace the folder.
+ * @throws DataDirUnusable if another user could change the folder's content.
  */
 export function requireOwnFolder(folder: string): void {
   const { uid, mode } = lstatSync(folder);
-  if (!isOwn(uid))
-    throw new DataDirUnusable(
-      `${folder} belongs to another user (${uid}): choose another folder, or make it yours with chown`,
-    );
+  if (!isOwn(uid)) throw foreign(folder, uid, 'choose another folder, or make it yours with chown');
   if ((mode & othersMayWrite) !== 0) throw writable(folder);
-  for (let path = dirname(folder), below = folder; path !== below; below = path, path = dirname(path)) {
-    const parent = lstatSync(path);
-    if ((parent.mode & anybodyMayWrite) !== 0 && (parent.mode & sticky) === 0) throw writable(path);
+}
+
+/** As many as Linux follows. */
+const linksMax = 40;
+
+/**
+ * Checks every folder and every symlink on the way to `folder`, of which the last ones may be missing.
+ * @throws DataDirUnusable if another user could lead the way elsewhere, by a link or by renaming a folder.
+ */
+export function requireOwnWay(folder: string): void {
+  const start = resolve(folder);
+  const { root } = parse(start);
+  let names = start.slice(root.length).split(sep);
+  let at = root;
+  for (let links = 0; names.length > 0; ) {
+    const [name = '', ...rest] = names;
+    const path = join(at, name);
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return;
+    if (!found.isSymbolicLink()) {
+      if (rest.length > 0) requireOwnParent(path, found);
+      [at, names] = [path, rest];
+      continue;
+    }
+    links += 1;
+    if (links > linksMax) throw new DataDirUnusable(`${folder} leads through more than ${linksMax} symlinks`);
+    if (!isOwn(found.uid)) throw foreign(path, found.uid, 'choose a folder that no link of another user leads to');
+    const target = resolve(at, readlinkSync(path));
+    [at, names] = [root, [...target.slice(root.length).split(sep), ...rest].filter((part) => part !== '')];
   }
 }
+
+/** Whoever owns a folder may rename what is in it. */
+function requireOwnParent(path: string, { uid, mode }: Stats): void {
+  if (!isOwn(uid)) throw foreign(path, uid, 'choose a folder that is not inside it');
+  if ((mode & anybodyMayWrite) !== 0 && (mode & sticky) === 0) throw writable(path);
+}
+
+const foreign = (path: string, uid: number, remedy: string) =>
+  new DataDirUnusable(`${path} belongs to another user (${uid}): ${remedy}`);
 
 const writable = (folder: string) =>
   new DataDirUnusable(`others may write ${folder}: choose another folder, or close this one with chmod 700 ${folder}`);
@@ -49,7 +81,7 @@ export function requireOwnFile(path: string, { create = false } = {}): Stats | u
   if (!found.isFile()) throw new DataDirUnusable(`${path} is not a plain file (a symlink, for instance): remove it`);
   if (found.nlink > 1)
     throw new DataDirUnusable(`${path} has another name, too (a hard link): copy it and remove both`);
-  if (!isOwn(found.uid)) throw new DataDirUnusable(`${path} belongs to another user (${found.uid}): remove it`);
+  if (!isOwn(found.uid)) throw foreign(path, found.uid, 'remove it');
   if (mayChange(found.uid) && (found.mode & othersMayReadOrWrite) !== 0) chmodSync(path, ownerReadsAndWrites);
   return found;
 }

@@ -94,6 +94,17 @@ describe('permissions', () => {
     fs.chownSync(join(other, 'probelet.sqlite'), 65_534, 65_534);
     refused(other, /another user/);
   });
+  for (const below of ['data', 'new/data'])
+    test(`a folder inside that of another user is refused, which may put another in its place (${below})`, (t) => {
+      if (process.getuid?.() !== 0) return t.diagnostic('only the superuser can make one');
+      const theirs = fresh();
+      fs.mkdirSync(theirs);
+      if (below === 'data') fs.mkdirSync(join(theirs, below), { mode: 0o700 });
+      fs.chownSync(theirs, 65_534, 65_534);
+      const before = fs.readdirSync(theirs);
+      refused(join(theirs, below), /belongs to another user/);
+      assert.deepEqual(fs.readdirSync(theirs), before, 'nothing is made there');
+    });
 });
 
 describe('links', () => {
@@ -116,6 +127,30 @@ describe('links', () => {
     fs.symlinkSync(folder, `${folder}-link`);
     hold(`${folder}-link`);
     refused(folder, /another process holds it/);
+  });
+});
+
+describe('links on the way', () => {
+  const kinds = ['to a folder', 'to a missing folder', 'above the folder', 'behind a link of the owner'] as const;
+  for (const kind of kinds)
+    test(`a link of another user ${kind} is refused, and nothing is made behind it`, (t) => {
+      if (process.getuid?.() !== 0) return t.diagnostic('only the superuser can make one');
+      const [shared, target] = [fresh(), fresh()];
+      fs.mkdirSync(shared);
+      fs.chmodSync(shared, 0o1777);
+      if (kind !== 'to a missing folder') fs.mkdirSync(target, { mode: 0o700 });
+      const link = join(shared, 'link');
+      fs.symlinkSync(target, link);
+      fs.lchownSync(link, 65_534, 65_534);
+      const own = join(shared, 'own');
+      if (kind === 'behind a link of the owner') fs.symlinkSync('link', own);
+      refused(kind === 'above the folder' ? join(link, 'data') : fs.existsSync(own) ? own : link, /link of another/);
+      assert.deepEqual(fs.existsSync(target) ? fs.readdirSync(target) : [], []);
+    });
+  inFolder('links of the owner that lead in a circle are refused', (folder) => {
+    fs.symlinkSync(`${folder}-b`, `${folder}-a`);
+    fs.symlinkSync(`${folder}-a`, `${folder}-b`);
+    refused(join(`${folder}-a`, 'data'), /symlinks/);
   });
 });
 
