@@ -58,7 +58,7 @@ export function requireOwnWay(folder: string): void {
   }
 }
 
-/** Whoever owns a folder may rename what is in it. */
+/** The owner of a folder may rename what is in it. */
 function requireOwnParent(path: string, { uid, mode }: Stats): void {
   if (!isOwn(uid)) throw foreign(path, uid, 'choose a folder that is not inside it');
   if ((mode & anybodyMayWrite) !== 0 && (mode & sticky) === 0) throw writable(path);
