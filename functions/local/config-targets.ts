@@ -2,29 +2,21 @@
  * Registers the targets of the configuration's files, and removes those that no file names any more. It writes as the
  * API does for a client. An annotation names the file of each target, so nothing else is ever removed.
  */
-import { configFileAnnotation } from '../../shared/api/annotations.ts';
-import { applyManifests } from '../../shared/api/apply-manifests.ts';
-import { changeTarget } from '../../shared/api/change-target.ts';
 import type { ApiDeps } from '../../shared/api/deps.ts';
-import { ok, type problemDocument } from '../../shared/api/problem.ts';
-import { manifestsMax } from '../../shared/api/routes/apply.ts';
-import { scanTargets } from '../../shared/api/scan.ts';
-import { planDelete } from '../../shared/api/target-plans.ts';
 import type { TargetFiles } from '../../shared/config/config-schema.ts';
-import type { TargetRecord } from '../../shared/core/records.ts';
-import { pacer } from '../../shared/lib/pace.ts';
-import { sliceMs } from '../../shared/lib/slices.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import { fileErrorsMax } from '../../shared/manifest/limits.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
-import { type ConfigSource, type ConfigSources, configSources } from './config-sources.ts';
+import { prune } from './config-pruning.ts';
+import { batchesOf, type Placed, problemText, registered } from './config-registering.ts';
+import { type ConfigSource, configSources } from './config-sources.ts';
 import type { FileTarget, ReadTargets } from './convert-thread.ts';
 import { type Converter, targetConverter } from './converter.ts';
 import { type FileFault, faultLog, logNotMonitored } from './file-faults.ts';
 
 export type ConfigTargets = {
   /**
-   * Applies the files that have changed, and what failed before; with `isForced` all of them. Targets are removed only
-   * when a second look finds the same files: an editor may have written half of one.
+   * Applies the files that have changed, and what failed before; with `isForced` all of them. What takes something away
+   * waits until the files have been at rest for `restMs`, because half a file may be a valid one.
    */
   apply(
     files: { readonly folder: string; readonly targets: readonly TargetFiles[] },
@@ -35,8 +27,8 @@ export type ConfigTargets = {
 export type AppliedFiles = {
   /** Where changes matter. */
   readonly folders: readonly string[];
-  /** Otherwise the second look is due. */
-  readonly isSettled: boolean;
+  /** When the next look is due for what waits; absent: nothing waits. */
+  readonly lookMs?: number;
   /** What the files have that nothing probes, such as endpoints that no probe can ask. */
   readonly notMonitored: number;
 };
@@ -45,11 +37,21 @@ export type AppliedFiles = {
 const configTargetsMax = 20_000;
 const defaultNamespace = 'default';
 
+/**
+ * How long files have to stay as they are before a target or a probe that they no longer have is removed. A file that
+ * is written slowly, or in several steps, is between two of them for seconds.
+ */
+const restMs = 30_000;
+/** After a change. */
+const secondLookMs = 1_000;
+
 /** What is known of a file since it was last read. */
 type Known = {
   readonly signature: string;
-  /** Absent: it could not be read, so its targets stay as they are. */
-  readonly names?: ReadonlySet<string>;
+  /** Its targets, with how many probes each has, as last read. Absent: it could never be read. */
+  readonly probes?: ReadonlyMap<string, number>;
+  /** A later version with less, which is not applied before it has been at rest. */
+  readonly waiting?: Waiting;
   /** Targets of the file that are to be tried again. */
   readonly failed: ReadonlySet<string>;
   readonly faults: readonly FileFault[];
@@ -59,20 +61,25 @@ type Known = {
   readonly retryMs: number;
 };
 
+type Waiting = { readonly signature: string; readonly sinceMs: number; readonly names: ReadonlySet<string> };
+
 const firstRetryMs = 10_000;
 const retryMsMax = 300_000;
 
-export function configTargets(deps: ApiDeps, signal: AbortSignal): ConfigTargets {
+type ConfigTargetsOptions = { readonly clock: Clock; readonly signal: AbortSignal };
+
+export function configTargets(deps: ApiDeps, { clock, signal }: ConfigTargetsOptions): ConfigTargets {
   const faults = faultLog(deps.log);
   let known: ReadonlyMap<string, Known> = new Map();
-  /** What the last look found. */
+  /** What the last look found, and since when. */
   let seen = '';
+  let seenSinceMs = 0;
   let isPruned = false;
   return {
     async apply({ folder, targets }, isForced) {
       const sources = await configSources(folder, targets);
       const converter = targetConverter(deps.clock);
-      const round = new Round({ deps, signal, converter, before: isForced ? new Map() : known });
+      const round = new Round({ deps, clock, signal, converter, known, isForced });
       try {
         for (const source of sources.files) if (!signal.aborted) await round.take(source);
       } finally {
@@ -80,27 +87,36 @@ export function configTargets(deps: ApiDeps, signal: AbortSignal): ConfigTargets
       }
       const { folders } = sources;
       const notMonitored = [...round.known.values()].reduce((sum, each) => sum + each.notMonitored, 0);
-      if (signal.aborted) return { folders, isSettled: true, notMonitored };
+      if (signal.aborted) return { folders, notMonitored };
       faults.report([
         ...sources.faults.map(({ file, detail }) => ({ file, line: 1, column: 1, detail })),
         ...[...round.known.values()].flatMap((each) => each.faults),
       ]);
       const found = JSON.stringify([targets, sources.faults, sources.files.map((each) => [each.name, each.signature])]);
       known = round.known;
-      const isSettled = found === seen;
+      const nowMs = clock.monotonicMs();
+      if (isForced || found !== seen) isPruned = false;
+      if (found !== seen) seenSinceMs = nowMs;
       seen = found;
-      if (isForced || !isSettled) isPruned = false;
-      if (isSettled && !isPruned) isPruned = await prune(deps, { sources, known, signal });
-      return { folders, isSettled, notMonitored };
+      if (!isPruned && nowMs - seenSinceMs >= restMs) isPruned = await prune(deps, { sources, known, signal });
+      const waitingSinceMs = [...known.values()].flatMap(({ waiting }) => waiting?.sinceMs ?? []);
+      if (!isPruned) waitingSinceMs.push(seenSinceMs);
+      if (waitingSinceMs.length === 0) return { folders, notMonitored };
+      const lookMs = Math.max(secondLookMs, Math.min(...waitingSinceMs) + restMs - nowMs);
+      return { folders, notMonitored, lookMs };
     },
   };
 }
 
 type RoundOptions = {
   readonly deps: ApiDeps;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly converter: Converter;
-  readonly before: ReadonlyMap<string, Known>;
+  /** After the last round. */
+  readonly known: ReadonlyMap<string, Known>;
+  /** Reads and registers everything again. */
+  readonly isForced: boolean;
 };
 
 /** One look at all files, in the order of their names. */
@@ -116,30 +132,62 @@ class Round {
 
   async take(source: ConfigSource): Promise<void> {
     const last = this.#unchanged(source);
-    if (last && (last.failed.size === 0 || this.#nowMs() < last.retryAtMs)) {
-      for (const name of last.names ?? []) this.#owners.set(name, source.name);
-      this.known.set(source.name, last);
-      return;
-    }
+    if (last && (last.failed.size === 0 || this.#nowMs() < last.retryAtMs)) return this.#keep(source, inForce(last));
+    const before = this.#options.known.get(source.name);
+    if (before?.waiting && this.#mustWait(source, before.waiting)) return this.#keep(source, before);
     const { name, path, entry, signature } = source;
     const { host, namespace } = entry;
     const asked = { name, path, ...(host !== undefined && { host }), ...(namespace !== undefined && { namespace }) };
     const read = await this.#options.converter.convert(asked, this.#options.signal);
-    if (read.kind === 'read') return this.#register(source, read, last);
+    if (read.kind === 'read') {
+      const waiting = this.#waiting(source, read.targets);
+      return before && waiting ? this.#keep(source, { ...before, waiting }) : this.#register(source, read, last);
+    }
     const faults = read.errors.map((error) => ({ ...error, isWhole: true }));
-    const { notMonitored = 0 } = this.#options.before.get(name) ?? {};
-    this.known.set(name, { signature, failed: new Set(), faults, notMonitored, retryAtMs: 0, retryMs: firstRetryMs });
+    const { probes, notMonitored = 0 } = before ?? {};
+    const kept = { ...(probes && { probes }), notMonitored, retryAtMs: 0, retryMs: firstRetryMs };
+    this.known.set(name, { signature, failed: new Set(), faults, ...kept });
+  }
+
+  /** Its targets stay as they are. What a waiting version no longer has may be in another file by now. */
+  #keep({ name }: ConfigSource, known: Known): void {
+    const names = [...(known.probes?.keys() ?? [])];
+    for (const key of names) if (known.waiting?.names.has(key) ?? true) this.#owners.set(key, name);
+    this.known.set(name, known);
   }
 
   /** A file that names a target of a file before it is no longer what it was. */
   #unchanged({ name, signature }: ConfigSource): Known | undefined {
-    const last = this.#options.before.get(name);
-    const isSame = last?.signature === signature && ![...(last.names ?? [])].some((each) => this.#owners.has(each));
+    if (this.#options.isForced) return undefined;
+    const last = this.#options.known.get(name);
+    const isSame =
+      last?.signature === signature && ![...(last.probes?.keys() ?? [])].some((each) => this.#owners.has(each));
     return isSame ? last : undefined;
   }
 
+  #mustWait({ signature }: ConfigSource, waiting: Waiting): boolean {
+    return waiting.signature === signature && this.#nowMs() - waiting.sinceMs < restMs;
+  }
+
+  /** Of a version that lacks a target or a probe of the one in force: since when it waits. */
+  #waiting(source: ConfigSource, targets: readonly FileTarget[]): Waiting | undefined {
+    const { known, deps } = this.#options;
+    const before = known.get(source.name);
+    if (!before?.probes || before.signature === source.signature) return undefined;
+    const probes = new Map(targets.map((target) => [keyOf(source, target), probesOf(target)]));
+    const isLess = [...before.probes].some(([key, count]) => (probes.get(key) ?? -1) < count);
+    if (!isLess) return undefined;
+    const isSame = before.waiting?.signature === source.signature;
+    const sinceMs = isSame ? (before.waiting?.sinceMs ?? 0) : this.#nowMs();
+    const waiting = { signature: source.signature, sinceMs, names: new Set(probes.keys()) };
+    if (isSame && !this.#mustWait(source, waiting)) return undefined;
+    const field = { file: source.name, restSeconds: restMs / 1_000 };
+    if (!isSame) deps.log.info('file of targets has less than before: applied once it has been at rest', field);
+    return waiting;
+  }
+
   #nowMs(): number {
-    return this.#options.deps.clock.monotonicMs();
+    return this.#options.clock.monotonicMs();
   }
 
   /** Of an unchanged file only what failed is tried. */
@@ -151,7 +199,7 @@ class Round {
     let created = 0;
     for (const batch of batchesOf(owned.filter(({ key }) => !last || last.failed.has(key)))) {
       if (signal.aborted) return;
-      const outcomes = await put(deps, batch, file);
+      const outcomes = await registered(deps, batch, file);
       for (const [index, { key, place }] of batch.entries()) {
         const { status, problem } = outcomes[index] ?? {};
         if (status === 201) created += 1;
@@ -159,13 +207,13 @@ class Round {
       }
     }
     const retryMs = last ? Math.min(last.retryMs * 2, retryMsMax) : firstRetryMs;
-    const names = new Set(owned.map(({ key }) => key));
+    const probes = new Map(owned.map((target) => [target.key, probesOf(target)]));
     const faults = [...failed.values()].slice(0, fileErrorsMax);
     const retryAtMs = this.#nowMs() + retryMs;
     const notMonitored = tally.leftOut;
     this.known.set(file, {
       signature,
-      names,
+      probes,
       failed: new Set(failed.keys()),
       faults,
       notMonitored,
@@ -184,12 +232,13 @@ class Round {
   }
 
   /** Takes the targets that no file before this one has. */
-  #divided({ name: file, entry }: ConfigSource, targets: readonly FileTarget[]) {
+  #divided(source: ConfigSource, targets: readonly FileTarget[]) {
+    const { name: file } = source;
     const owned: Placed[] = [];
     const refused: [string, FileFault][] = [];
     for (const target of targets) {
-      const namespace = target.namespace ?? entry.namespace ?? defaultNamespace;
-      const key = `${namespace}/${target.name}`;
+      const namespace = namespaceOf(source, target);
+      const key = keyOf(source, target);
       const owner = this.#owners.get(key);
       const isBeyond = this.#owners.size >= configTargetsMax;
       if (owner === undefined && !isBeyond) {
@@ -205,82 +254,27 @@ class Round {
   }
 }
 
-type ReadFileTargets = Extract<ReadTargets, { readonly kind: 'read' }>;
+/** The version that waited is gone. */
+const inForce = ({ waiting: _, ...known }: Known): Known => known;
 
-type Placed = FileTarget & { readonly namespace: string; readonly key: string };
+const namespaceOf = ({ entry }: ConfigSource, target: FileTarget): string =>
+  target.namespace ?? entry.namespace ?? defaultNamespace;
 
-/** Each batch has targets of one namespace, at most as many as one request may have. */
-function batchesOf(targets: readonly Placed[]): readonly (readonly Placed[])[] {
-  return [...Map.groupBy(targets, ({ namespace }) => namespace).values()].flatMap((all) =>
-    Array.from({ length: Math.ceil(all.length / manifestsMax) }, (_, at) =>
-      all.slice(at * manifestsMax, (at + 1) * manifestsMax),
-    ),
-  );
-}
+const keyOf = (source: ConfigSource, target: FileTarget): string => `${namespaceOf(source, target)}/${target.name}`;
 
-type Problem = ReturnType<typeof problemDocument>;
-type PutOutcome = { readonly status: number; readonly problem?: Pick<Problem, 'detail' | 'errors'> };
-
-async function put(deps: ApiDeps, batch: readonly Placed[], file: string): Promise<readonly PutOutcome[]> {
-  const entries = batch.map(({ manifest }, document) => ({ document, manifest: ok(marked(manifest, file)) }));
-  const applied = await applyManifests(deps, { namespace: batch[0]?.namespace ?? '', dryRun: false, entries });
-  return applied.kind === 'applied' ? applied.items : batch.map(() => ({ status: applied.status, problem: applied }));
-}
-
-function marked(manifest: { readonly metadata?: { readonly annotations?: object } }, file: string): object {
-  const annotations = { ...manifest.metadata?.annotations, [configFileAnnotation]: file };
-  return { ...manifest, metadata: { ...manifest.metadata, annotations } };
-}
-
-const problemText = ({ detail, errors = [] }: Pick<Problem, 'detail' | 'errors'>): string =>
-  errors.length === 0
-    ? detail
-    : errors.map((error) => `${'pointer' in error ? error.pointer : ''} ${error.detail}`).join('; ');
-
-type Pruning = {
-  readonly sources: Pick<ConfigSources, 'mayExist'>;
-  readonly known: ReadonlyMap<string, Known>;
-  readonly signal: AbortSignal;
+type Probed = { readonly [probe in ProbeField]?: unknown };
+type ProbedManifest = {
+  readonly spec?: Probed & { readonly containers?: readonly Probed[]; readonly initContainers?: readonly Probed[] };
 };
 
-/** Removes what files no longer name, as a DELETE does. Returns false if it has to be repeated. */
-async function prune(deps: ApiDeps, { sources, known, signal }: Pruning): Promise<boolean> {
-  const named = new Set([...known.values()].flatMap(({ names }) => [...(names ?? [])]));
-  const stays = ({ namespace, name }: TargetRecord, file: string) =>
-    named.has(`${namespace}/${name}`) ||
-    (known.has(file) ? known.get(file)?.names === undefined : sources.mayExist(file));
-  const pause = pacer(deps.clock, sliceMs);
-  try {
-    for await (const { stored } of scanTargets(deps)) {
-      await pause();
-      if (signal.aborted) return false;
-      if (!stored) continue;
-      const { target } = stored;
-      const file = target.annotations[configFileAnnotation];
-      if (file !== undefined && target.deletionTimestampMs === undefined && !stays(target, file))
-        await remove(deps, target, file);
-    }
-    return true;
-  } catch (error) {
-    deps.log.warn('targets that no file names are not removed yet', { error });
-    return false;
-  }
+const probeFields = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
+type ProbeField = (typeof probeFields)[number];
+
+/** How many probes the target has. */
+function probesOf({ manifest }: FileTarget): number {
+  const { spec = {} }: ProbedManifest = manifest;
+  const places = [spec, ...(spec.containers ?? []), ...(spec.initContainers ?? [])];
+  return places.flatMap((place) => probeFields.filter((field) => place[field] !== undefined)).length;
 }
 
-/** Unless another client has made the target its own meanwhile. */
-async function remove(deps: ApiDeps, { namespace, name }: TargetRecord, file: string): Promise<void> {
-  const address = targetAddress(namespace, name);
-  const context = { address, preconditions: { mustBeNew: false }, identity: {}, nowMs: deps.clock.nowMs() };
-  const begin = planDelete(context, undefined);
-  const outcome = await changeTarget(deps, {
-    address,
-    plan: (stored) =>
-      stored && stored.target.annotations[configFileAnnotation] !== file
-        ? { kind: 'unchanged', stored }
-        : begin(stored),
-    reason: 'DeletionRequested',
-    dryRun: false,
-  });
-  if (outcome.kind === 'ok' && outcome.stored.target.deletionTimestampMs !== undefined)
-    deps.log.info('target removed: no file of the configuration names it any more', { namespace, name, file });
-}
+type ReadFileTargets = Extract<ReadTargets, { readonly kind: 'read' }>;

@@ -22,14 +22,14 @@ export type Configuration = {
 export type ConfigurationPorts = {
   readonly deps: ApiDeps;
   readonly onAlerts: (setup: AlertSetup) => void;
+  /** Of looks and waits. */
+  readonly clock: Clock;
 };
 
 /** An editor or a mount may replace a file in several steps. */
 const settleMs = 300;
 /** Watches miss some changes, such as those behind a symbolic link. What failed is tried again at this interval too. */
 const pollMs = 10_000;
-/** How long a file has to stay as it is before targets that it does not name are removed. */
-const secondLookMs = 1_000;
 const watchesMax = 100;
 
 /** Starts in the background. */
@@ -60,7 +60,7 @@ class Follower {
   constructor(setup: ConfigSetup, ports: ConfigurationPorts) {
     this.#setup = setup;
     this.#ports = ports;
-    this.#clock = ports.deps.clock;
+    this.#clock = ports.clock;
   }
 
   reload(): void {
@@ -77,7 +77,7 @@ class Follower {
   async run(): Promise<void> {
     const { deps, onAlerts } = this.#ports;
     const { signal } = this.#stopped;
-    const targets = configTargets(deps, signal);
+    const targets = configTargets(deps, { clock: this.#clock, signal });
     onAlerts(this.#setup.alerts);
     let read = await versionOf(this.#setup.path);
     for (let isFirst = true; !signal.aborted; isFirst = false) {
@@ -87,10 +87,10 @@ class Follower {
       if (!isFirst && (isForced || version !== read)) this.#readAgain();
       read = version;
       try {
-        const { folders, isSettled, notMonitored } = await targets.apply(this.#setup, isForced);
+        const { folders, lookMs = pollMs, notMonitored } = await targets.apply(this.#setup, isForced);
         this.notMonitored = notMonitored;
         this.#follow([...new Set(folders)].slice(0, watchesMax));
-        await this.#rest(isSettled ? pollMs : secondLookMs);
+        await this.#rest(Math.min(lookMs, pollMs));
       } catch (error) {
         deps.log.error('files of targets not applied: they are tried again', { error });
         await sleep(this.#clock, pollMs, signal);

@@ -37,6 +37,8 @@ export type RuntimePorts = Pick<ProbingOptions, 'network' | 'wayOut' | 'attribut
   readonly log: Log;
   /** The clock of alerts, for tests in which it runs faster. */
   readonly alertClock?: Clock;
+  /** The clock of the configuration's files, for tests in which it runs faster. */
+  readonly configClock?: Clock;
   /** Wraps the store, for tests that count or break its calls. */
   readonly wrapStore?: (store: Store) => Store;
   /** Wraps the bus, for tests that lose events. */
@@ -116,7 +118,7 @@ export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runt
   };
 }
 
-type ConfiguredPorts = LocalAlertPorts & { readonly deps: ApiDeps };
+type ConfiguredPorts = LocalAlertPorts & Pick<RuntimePorts, 'configClock'> & { readonly deps: ApiDeps };
 
 /** Alerts stop after the configuration that gives them. */
 function configured(
@@ -126,7 +128,8 @@ function configured(
 ): Configuration {
   if (!config) return { reload: () => undefined, notMonitored: () => 0, stop: async () => undefined };
   const alerts = localAlerts(dataDir, { ...ports, allows: allowExec });
-  const { reload, notMonitored, stop } = followConfig(config, { deps: ports.deps, onAlerts: alerts.configure });
+  const { deps, configClock: clock = ports.clock } = ports;
+  const { reload, notMonitored, stop } = followConfig(config, { deps, clock, onAlerts: alerts.configure });
   return {
     reload,
     notMonitored,

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { readConfigFile } from '../../functions/local/config-file.ts';
 import { startRuntime } from '../../functions/local/runtime.ts';
-import { systemClock } from '../../shared/lib/clock.ts';
+import { sleep, systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { type AnswerBody, askApi, register, targetPath } from '../support/api-client.ts';
 import { fastClock } from '../support/fast-clock.ts';
@@ -44,7 +44,14 @@ function worldWith(t: TestContext, files: Files, quotas = {}) {
   write(files);
   const log = recordingLog();
   const config = readConfigFile(join(folder, 'probelet.yaml'));
-  const ports = { clock: systemClock, random: systemRandom, log, wayOut, alertClock: fastClock };
+  const ports = {
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    wayOut,
+    alertClock: fastClock,
+    configClock: fastClock,
+  };
   const runtime = startRuntime({ dataDir: ':memory:', config, quotas }, ports);
   t.after(() => runtime.stop());
   const items = async () => (await askApi(runtime, 'GET', '/v1/targets')).body.items;
@@ -102,6 +109,52 @@ test('targets follow the files, and nothing else is touched', async (t) => {
   await world.shows('default/by-hand default/five default/one shop/four');
   world.write({ 'probelet.yaml': 'targets: []\n' });
   await world.shows('default/by-hand');
+});
+
+/** Every place where a writer may stop for a while. */
+test('half a file takes nothing away, wherever it is cut', async (t) => {
+  const names = ['one', 'two', 'three'];
+  const document = (name: string) => `${target(name)}  livenessProbe: { tcpSocket: { port: 9 }, periodSeconds: 1 }\n`;
+  const whole = names.map(document).join('---\n');
+  const world = worldWith(t, { 'probelet.yaml': 'targets: [a.yaml]\n', 'a.yaml': whole });
+  await world.shows('default/one default/three default/two');
+  const uids = async () => (await world.items()).map(({ metadata }) => metadata.uid).sort();
+  /** Of each target. */
+  const probes = async () =>
+    (await world.items())
+      .filter(isKept)
+      .map((item) => JSON.stringify(item.spec).match(/(liveness|readiness)Probe"/g)?.length);
+  const before = await uids();
+  for (let cut = whole.length - 1; cut > 0; cut -= 7) {
+    writeFileSync(join(world.folder, 'a.yaml'), whole.slice(0, cut));
+    await sleep(systemClock, 25);
+    if (cut % 5 === 0) writeFileSync(join(world.folder, 'a.yaml'), whole);
+  }
+  writeFileSync(join(world.folder, 'a.yaml'), whole.slice(0, whole.indexOf('  livenessProbe')));
+  await sleep(systemClock, 1_000);
+  assert.deepEqual(await uids(), before);
+  assert.deepEqual(await probes(), [2, 2, 2]);
+  await world.logs('info', /less than before/);
+  await world.shows('default/one');
+  assert.deepEqual(await probes(), [1], 'at rest it counts');
+});
+
+test('a target that moves from one file to another stays', async (t) => {
+  const files = { 'a.yaml': `${target('one')}---\n${target('two')}`, 'b.yaml': target('three') };
+  const world = worldWith(t, { 'probelet.yaml': 'targets: [a.yaml, b.yaml]\n', ...files });
+  await world.shows('default/one default/three default/two');
+  const uidOf = async (name: string) =>
+    (await world.items()).find(({ metadata }) => metadata.name === name)?.metadata.uid;
+  const uid = await uidOf('two');
+  world.write({ 'a.yaml': target('one'), 'b.yaml': `${target('three')}---\n${target('two')}` });
+  await world.logs('info', /less than before/);
+  await until('the other file has it', { withinMs: 15_000, pollMs: 50 }, async () =>
+    (await world.items()).some(
+      ({ metadata }) => metadata.name === 'two' && metadata.annotations['probelet.dev/config-file'] === 'b.yaml',
+    ),
+  );
+  await world.logs('info', /file of targets applied.*"file":"a\.yaml","targets":1/);
+  assert.equal(await uidOf('two'), uid);
 });
 
 test('a target that a client has made its own is not removed', async (t) => {

@@ -1,0 +1,60 @@
+/** Removes the targets of the configuration that its files name no longer. */
+import { configFileAnnotation } from '../../shared/api/annotations.ts';
+import { changeTarget } from '../../shared/api/change-target.ts';
+import type { ApiDeps } from '../../shared/api/deps.ts';
+import { scanTargets } from '../../shared/api/scan.ts';
+import { planDelete } from '../../shared/api/target-plans.ts';
+import type { TargetRecord } from '../../shared/core/records.ts';
+import { pacer } from '../../shared/lib/pace.ts';
+import { sliceMs } from '../../shared/lib/slices.ts';
+import { targetAddress } from '../../shared/store/keys.ts';
+import type { ConfigSources } from './config-sources.ts';
+
+type Pruning = {
+  readonly sources: Pick<ConfigSources, 'mayExist'>;
+  /** What each file has, as last read. Absent: it could never be read. */
+  readonly known: ReadonlyMap<string, { readonly probes?: ReadonlyMap<string, number> }>;
+  readonly signal: AbortSignal;
+};
+
+/** Removes what files no longer name, as a DELETE does. Returns false if it has to be repeated. */
+export async function prune(deps: ApiDeps, { sources, known, signal }: Pruning): Promise<boolean> {
+  const named = new Set([...known.values()].flatMap(({ probes }) => [...(probes?.keys() ?? [])]));
+  const stays = ({ namespace, name }: TargetRecord, file: string) =>
+    named.has(`${namespace}/${name}`) ||
+    (known.has(file) ? known.get(file)?.probes === undefined : sources.mayExist(file));
+  const pause = pacer(deps.clock, sliceMs);
+  try {
+    for await (const { stored } of scanTargets(deps)) {
+      await pause();
+      if (signal.aborted) return false;
+      if (!stored) continue;
+      const { target } = stored;
+      const file = target.annotations[configFileAnnotation];
+      if (file !== undefined && target.deletionTimestampMs === undefined && !stays(target, file))
+        await remove(deps, target, file);
+    }
+    return true;
+  } catch (error) {
+    deps.log.warn('targets that no file names are not removed yet', { error });
+    return false;
+  }
+}
+
+/** Unless another client has made the target its own meanwhile. */
+async function remove(deps: ApiDeps, { namespace, name }: TargetRecord, file: string): Promise<void> {
+  const address = targetAddress(namespace, name);
+  const context = { address, preconditions: { mustBeNew: false }, identity: {}, nowMs: deps.clock.nowMs() };
+  const begin = planDelete(context, undefined);
+  const outcome = await changeTarget(deps, {
+    address,
+    plan: (stored) =>
+      stored && stored.target.annotations[configFileAnnotation] !== file
+        ? { kind: 'unchanged', stored }
+        : begin(stored),
+    reason: 'DeletionRequested',
+    dryRun: false,
+  });
+  if (outcome.kind === 'ok' && outcome.stored.target.deletionTimestampMs !== undefined)
+    deps.log.info('target removed: no file of the configuration names it any more', { namespace, name, file });
+}
