@@ -7,6 +7,8 @@ import type { Receiver } from '../../shared/alerts/formats/receiver.ts';
 import { type TargetFiles, targetFilesOf } from '../../shared/config/config-schema.ts';
 import { parseConfig } from '../../shared/config/read-config.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
+import { codeOf } from '../../shared/lib/error-code.ts';
+import { fileVersion } from './config-sources.ts';
 import { InvalidOption, readText } from './option-values.ts';
 import { receiverOf } from './receivers.ts';
 
@@ -22,12 +24,14 @@ export type ConfigSetup = {
   readonly alerts: AlertSetup;
   /** Of all receivers. */
   readonly names: readonly string[];
+  /** Of the file, as it was before it was read. */
+  readonly version: string;
+  /** Why the file is not safe to follow, and what to do about it. */
+  readonly warning?: string;
   /** Reads the file and its secrets again. @throws InvalidOption */
   readonly again: () => ConfigSetup;
 };
 
-/** Parsing takes the event loop: a file of this size some 100 ms. */
-const configBytesMax = 256 * 1024;
 /** Errors of the file that are shown at once. */
 const errorsShownMax = 10;
 /** Begins each error. */
@@ -45,7 +49,8 @@ export function readConfigFile(path: string, options: ConfigOptions = {}): Confi
   const { isWanted = () => true, allows } = options;
   const whole = resolve(path);
   const folder = dirname(whole);
-  const read = parseConfig(boundedText(path));
+  const version = versionOf(path);
+  const read = parseConfig(readText(configOption, path));
   if (read.kind === 'invalid') {
     const lines = read.problems.map(
       ({ line, column, detail }) => `${configOption}: ${path}:${line}:${column}: ${detail}`,
@@ -64,13 +69,33 @@ export function readConfigFile(path: string, options: ConfigOptions = {}): Confi
     );
   });
   return {
-    path: whole,
-    folder,
+    ...{ path: whole, folder, version },
     targets: targetFilesOf(config),
     alerts: { rules: alertRules(config), receivers },
     names: entries.map(({ name }) => name),
+    ...writableWarning(whole),
     again: () => readConfigFile(whole, options),
   };
+}
+
+/** Differs once the file has been changed or replaced. */
+export function versionOf(path: string): string {
+  try {
+    return fileVersion(statSync(path, { bigint: true }));
+  } catch (error) {
+    return codeOf(error);
+  }
+}
+
+const othersMayWrite = 0o022;
+
+/** The configuration chooses which files and variables of this process are sent where. */
+function writableWarning(path: string): Pick<ConfigSetup, 'warning'> {
+  const { uid, mode } = statSync(path);
+  const isForeign = process.getuid !== undefined && uid !== 0 && uid !== process.getuid();
+  if ((mode & othersMayWrite) === 0 && !isForeign) return {};
+  const remedy = isForeign ? `make it yours with chown` : `close it to them with chmod go-w ${path}`;
+  return { warning: `${configOption}: others can change ${path}, and with it what is sent to whom: ${remedy}` };
 }
 
 /** With every file of a secret as an absolute path. */
@@ -80,18 +105,3 @@ const inFolder = (entry: ReceiverEntry, folder: string): ReceiverEntry =>
   );
 
 const fileKeys: readonly string[] = ['file', 'caFile'];
-
-function boundedText(path: string): string {
-  if (sizeOf(path) > configBytesMax)
-    throw new InvalidOption(`${configOption}: ${path} has more than ${configBytesMax} bytes`);
-  return readText(configOption, path);
-}
-
-/** 0 if it cannot be found out: reading says why. */
-function sizeOf(path: string): number {
-  try {
-    return statSync(path).size;
-  } catch {
-    return 0;
-  }
-}

@@ -3,11 +3,9 @@
  * wrong changes nothing.
  */
 import { type FSWatcher, watch } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import type { ApiDeps } from '../../shared/api/deps.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
-import type { AlertSetup, ConfigSetup } from './config-file.ts';
-import { fileVersion } from './config-sources.ts';
+import { type AlertSetup, type ConfigSetup, versionOf } from './config-file.ts';
 import { configTargets } from './config-targets.ts';
 import { InvalidOption } from './option-values.ts';
 
@@ -77,13 +75,14 @@ class Follower {
   async run(): Promise<void> {
     const { deps, onAlerts } = this.#ports;
     const { signal } = this.#stopped;
+    this.#warn();
     const targets = configTargets(deps, { clock: this.#clock, signal });
     onAlerts(this.#setup.alerts);
-    let read = await versionOf(this.#setup.path);
+    let read = this.#setup.version;
     for (let isFirst = true; !signal.aborted; isFirst = false) {
       const isForced = this.#isForced;
       this.#isForced = false;
-      const version = await versionOf(this.#setup.path);
+      const version = versionOf(this.#setup.path);
       if (!isFirst && (isForced || version !== read)) this.#readAgain();
       read = version;
       try {
@@ -105,11 +104,17 @@ class Follower {
       this.#setup = this.#setup.again();
       onAlerts(this.#setup.alerts);
       deps.log.info('configuration read again', { file: this.#setup.path });
+      this.#warn();
     } catch (error) {
       if (!(error instanceof InvalidOption)) throw error;
       for (const line of error.message.split('\n'))
         deps.log.error('configuration is wrong: the last valid one stays in force', { why: line });
     }
+  }
+
+  #warn(): void {
+    const { warning } = this.#setup;
+    if (warning !== undefined) this.#ports.deps.log.warn(warning);
   }
 
   /** Until something changes and has settled, a reload, or the time for another look. */
@@ -150,9 +155,4 @@ class Follower {
       return undefined;
     }
   }
-}
-
-async function versionOf(path: string): Promise<string> {
-  const stats = await stat(path, { bigint: true }).catch(() => undefined);
-  return stats ? fileVersion(stats) : 'missing';
 }

@@ -2,10 +2,11 @@
  * The thread in which files of targets are converted. Parsing a large file of YAML takes seconds, in which no probe
  * could be made. The answer has no functions, because it is copied.
  */
-import { readFileSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
+import { readBounded } from '../../shared/lib/bounded-file.ts';
 import { readFault } from '../../shared/lib/read-fault.ts';
 import { convertFile, type FileError, type Note, type Tally, tallyOf } from '../../shared/manifest/convert.ts';
+import { fileBytesMax } from '../../shared/manifest/limits.ts';
 import type { Place } from '../../shared/manifest/manifest.ts';
 
 export type AskedFile = {
@@ -64,7 +65,7 @@ const emptyFile = 'is empty: to remove its targets, remove the file, or its name
 
 function textIn(path: string): string | { readonly fault: string } {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+    return new TextDecoder('utf-8', { fatal: true }).decode(readBounded(path, fileBytesMax));
   } catch (error) {
     return { fault: readFault(error) };
   }

@@ -1,11 +1,13 @@
 /** Validates the values of `npm start`'s options. Each error names its option. */
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { LayoutContext } from '../../shared/core/layout.ts';
 import { type SecretHost, type SecretHosts, secretHost } from '../../shared/core/secret-hosts.ts';
 import { secretReference } from '../../shared/core/secret-reference.ts';
 import { reachOf } from '../../shared/core/self-health.ts';
 import { type AllowList, parseAllowList } from '../../shared/exec/allow-list.ts';
+import { readBounded } from '../../shared/lib/bounded-file.ts';
+import { readFault } from '../../shared/lib/read-fault.ts';
 import type { Canary } from '../../shared/run/ports.ts';
 import { canaryOf } from '../canary.ts';
 import { secretPrefix } from './environment-secrets.ts';
@@ -14,6 +16,8 @@ import { secretPrefix } from './environment-secrets.ts';
 export class InvalidOption extends Error {}
 
 const tokenLengthMin = 16;
+/** Of a file that an option or the configuration names. */
+const optionFileBytesMax = 256 * 1_024;
 
 export function validPort(text: string): number {
   const port = Number(text);
@@ -101,13 +105,11 @@ export function readAllowList(path: string): AllowList {
   return parsed.allows;
 }
 
-/** @throws InvalidOption */
+/** @throws InvalidOption also if it is no regular file, or has more than 256 KiB. */
 export function readText(option: string, path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readBounded(path, optionFileBytesMax).toString('utf8');
   } catch (error) {
-    throw new InvalidOption(
-      `${option}: cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
-    );
+    throw new InvalidOption(`${option}: ${path}: ${readFault(error)}`);
   }
 }

@@ -6,13 +6,21 @@ import * as z from 'zod';
 import { alertFields, nameProblems } from '../alerts/alert-config.ts';
 import { hostDetail } from '../core/host-detail.ts';
 import { isDnsLabel, isHost } from '../core/names.ts';
+import { globProblem } from './glob-limits.ts';
 
 /** Limits of one configuration. */
 const entriesMax = 200;
 const patternsMax = 200;
 const patternCharactersMax = 4_096;
 
-const pattern = z.string().min(1).max(patternCharactersMax);
+const pattern = z
+  .string()
+  .min(1)
+  .max(patternCharactersMax)
+  .superRefine((text, context) => {
+    const message = globProblem(text);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
 
 const namespace = z.string().refine(isDnsLabel, { error: 'must be lower-case letters, digits and -, at most 63' });
 

@@ -1,6 +1,6 @@
 /** `npm start -- --config`: targets are as the files say, through every change of them. */
 import assert from 'node:assert/strict';
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -223,6 +223,19 @@ test('alerts are read again, and a wrong version changes nothing', async (t) => 
   world.write({ 'probelet.yaml': alerts('second', 'new') });
   await has('/new resolved first');
   await has('/new firing second');
+});
+
+test('a configuration that others may change is warned of, each time that it is read', async (t) => {
+  const world = worldWith(t, { 'probelet.yaml': 'targets: []\n' });
+  const warnings = () => world.log.lines.filter(({ message }) => /others can change .*chmod go-w/.test(message)).length;
+  world.write({ 'probelet.yaml': 'targets: [a.yaml]\n', 'a.yaml': target('one') });
+  await world.shows('default/one');
+  assert.equal(warnings(), 0);
+  for (const count of [1, 2]) {
+    writeFileSync(join(world.folder, 'probelet.yaml'), `targets: [a.yaml] # ${count}\n`);
+    chmodSync(join(world.folder, 'probelet.yaml'), 0o662);
+    await until('it is warned of', { withinMs: 15_000, pollMs: 50 }, async () => warnings() === count);
+  }
 });
 
 test('SIGHUP registers every target again', async (t) => {

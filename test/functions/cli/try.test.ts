@@ -90,7 +90,7 @@ describe('try', () => {
       [
         ['-f', fileWith(live), '--allow-exec', '/no/such/file'],
         2,
-        /--allow-exec: cannot read .* See 'probelet try --help'/,
+        /--allow-exec: .*: there is no such file.* See 'probelet try --help'/,
       ],
       [['-f', fileWith(live), '--secret', 'x'], 2, /--secret: has to be NAME=HOST/],
       [['-f', probeless], 1, /No file has a probe/],

@@ -1,0 +1,45 @@
+/**
+ * Reads files that others name or write. A FIFO in the place of one would hang the process until it has a
+ * writer, and a device such as `/dev/zero` would fill the memory.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+
+/** The file exists and is not read. The message says why, behind its name. */
+export class FileRefused extends Error {
+  override readonly name = 'FileRefused';
+}
+
+const chunkBytes = 64 * 1_024;
+
+/**
+ * Returns the content of a regular file. Symlinks are followed.
+ * @throws FileRefused if it is of another kind, or has more than `bytesMax` bytes; the error of the system otherwise.
+ */
+export function readBounded(path: string, bytesMax: number): Buffer {
+  // Without O_NONBLOCK opening a FIFO waits for its writer.
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stats = fstatSync(descriptor);
+    if (stats.isDirectory()) throw new FileRefused('is a folder, not a file');
+    if (!stats.isFile()) throw new FileRefused('is not a regular file');
+    if (stats.size > bytesMax) throw tooLarge(bytesMax);
+    return contentOf(descriptor, bytesMax);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The size that was asked may be wrong: it is 0 in `/proc`, and the file may grow meanwhile. */
+function contentOf(descriptor: number, bytesMax: number): Buffer {
+  const chunks: Buffer[] = [];
+  for (let bytes = 0; ; ) {
+    const chunk = Buffer.allocUnsafe(chunkBytes);
+    const read = readSync(descriptor, chunk);
+    if (read === 0) return Buffer.concat(chunks);
+    bytes += read;
+    if (bytes > bytesMax) throw tooLarge(bytesMax);
+    chunks.push(chunk.subarray(0, read));
+  }
+}
+
+const tooLarge = (bytesMax: number) => new FileRefused(`has more than ${bytesMax} bytes`);
