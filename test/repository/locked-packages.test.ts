@@ -10,7 +10,17 @@ type Entry = {
   readonly version?: string;
   readonly integrity?: string;
   readonly inBundle?: true;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
+  readonly engines?: { readonly node?: string };
 };
+
+/** Debian's, whose npm installs the locked Node that everything else runs on. */
+const installsWith = 18;
+
+/** Whether each range that the package accepts begins above. Of ranges as npm has them only `>=` and `^` occur. */
+const needsNewer = ({ engines: { node = '*' } = {} }: Entry): boolean =>
+  node.split('||').every((range) => Number(/(?:>=|\^)\s*(\d+)/.exec(range)?.[1] ?? 0) > installsWith);
 
 describe('package-lock.json', () => {
   const { packages }: { packages: Record<string, Entry> } = JSON.parse(read('package-lock.json'));
@@ -22,6 +32,20 @@ describe('package-lock.json', () => {
     const others = fetched.filter(([, { integrity = '' }]) => !/^sha512-[\w+/]{86}==$/.test(integrity));
     assert.deepEqual(
       others.map(([path]) => path),
+      [],
+    );
+  });
+
+  test(`leaves no program for Linux out where npm runs on Node ${installsWith}`, () => {
+    // npm drops an optional package without a word if its own Node is older than the package asks for. These run on the
+    // locked Node, so `engines` of such an entry is removed from the lock file.
+    const isSupported = ({ os = [], cpu = [] }: Entry) =>
+      os.includes('linux') && (cpu.includes('x64') || cpu.includes('arm64'));
+    const dropped = fetched.filter(
+      ([path, entry]) => isSupported(entry) && needsNewer(entry) && !path.includes('musl'),
+    );
+    assert.deepEqual(
+      dropped.map(([path]) => path),
       [],
     );
   });
