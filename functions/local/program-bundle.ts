@@ -41,7 +41,7 @@ export async function bundleProgram(
     minifySyntax: true,
     legalComments: 'none',
     // Loaded only where they are used, and `nodemailer` only if it is installed.
-    external: ['@aws-sdk/*', 'nodemailer'],
+    external: ['@aws-sdk/*', 'nodemailer', 'undici'],
     // CommonJS modules load Node's built-in modules with `require`.
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
     plugins: [places(folder)],
