@@ -6,8 +6,8 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { pythonPrograms } from './python-programs.ts';
 
-/** For networks of their own; with the package of Debian that has it. */
-const needed = { unshare: 'util-linux', mount: 'util-linux', ip: 'iproute2' } as const;
+/** With the package of Debian that has it. curl is what the documentation asks with, the others make networks. */
+const needed = { curl: 'curl', unshare: 'util-linux', mount: 'util-linux', ip: 'iproute2' } as const;
 /** Where `ip` is, though not for every user. */
 const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
 
