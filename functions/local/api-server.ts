@@ -3,10 +3,15 @@
  * document, too.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { type Problem, problem, problemResponse, problemText } from '../../shared/api/problem.ts';
 import type { Log } from '../../shared/lib/log.ts';
-import { boundConnections, type ConnectionTimeouts, connectionTimeouts } from './connections.ts';
+import type { Slices } from '../../shared/lib/slices.ts';
+import { withAnswerRoom } from './answer-room.ts';
+import { type ClientPorts, ClientStream } from './client-stream.ts';
+import { clientTurns } from './client-turns.ts';
+import { boundConnections, type ConnectionTimeouts, clientEvent, connectionTimeouts } from './connections.ts';
 import { refuseBrokenRequests, refuseOn } from './refused-requests.ts';
 
 type Fetch = (request: Request) => Response | Promise<Response>;
@@ -17,6 +22,8 @@ export type ApiServerOptions = {
   readonly connectionsMax: number;
   readonly log: Log;
   readonly timeouts?: ConnectionTimeouts;
+  /** In which the clients are served. Absent: a part of each turn for this server alone. */
+  readonly turns?: Slices;
 };
 
 /** The limit for the request line and all header fields. Node reads no further. */
@@ -25,14 +32,16 @@ const closing = { connection: 'close' } as const;
 
 /** Returns a server that is not listening yet. */
 export function apiServer(fetch: Fetch, options: ApiServerOptions): Server {
-  const { hostname, connectionsMax, log, timeouts = connectionTimeouts } = options;
-  const listener = getRequestListener(fetch, { hostname, errorHandler: (error) => failure(error, log) });
+  const { connectionsMax, timeouts = connectionTimeouts, turns = clientTurns() } = options;
   // Otherwise Node would reject a request without Host with an empty body.
   const server = createServer({ ...timeouts, maxHeaderSize: headBytesMax, requireHostHeader: false });
+  const unread = new Map<ClientStream, number>();
+  const answer = answering(fetch, options, { turns, unread });
+  serveInTurns(server, { turns, unread });
   server.on('request', (request, response) => {
     const refusal = wrongHost(request);
     if (refusal) refuse(response, refusal);
-    else void listener(request, response);
+    else answer(request, response);
   });
   server.on('checkExpectation', (_, response) =>
     refuse(response, problem(417, 'expectation-failed', 'The only expectation known is 100-continue.')),
@@ -44,6 +53,33 @@ export function apiServer(fetch: Fetch, options: ApiServerOptions): Server {
   refuseBrokenRequests(server);
   boundConnections(server, connectionsMax);
   return server;
+}
+
+/** A supervisor is answered even if there is no room for the answers of others. */
+const healthPath = '/healthz';
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+function answering(fetch: Fetch, { hostname, log }: ApiServerOptions, ports: ClientPorts): Answer {
+  const options = { hostname, errorHandler: (error: unknown) => failure(error, log) };
+  const atOnce = getRequestListener(fetch, options);
+  const onceThereIsRoom = getRequestListener(withAnswerRoom(fetch, ports), options);
+  return (request, response) => void (request.url === healthPath ? atOnce : onceThereIsRoom)(request, response);
+}
+
+/** Puts a `ClientStream` between each socket and Node's parser. Call before other listeners are added. */
+function serveInTurns(server: Server, ports: ClientPorts): void {
+  const [parse] = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    const client = new ClientStream(socket, ports);
+    parse?.call(server, client);
+    server.emit(clientEvent, client);
+  });
+  for (const event of ['request', 'checkExpectation'])
+    server.on(event, (request: IncomingMessage, response: ServerResponse) => {
+      if (request.socket instanceof ClientStream) request.socket.answering(request, response);
+    });
 }
 
 /** RFC 9112, section 3.2: 400 for an HTTP/1.1 request without Host, and for any request with more than one. */

@@ -3,7 +3,7 @@
  * disconnected before a new one is rejected.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** Time limits for a client's requests. A response, such as `/v1/watch`, may take longer. */
 export type ConnectionTimeouts = {
@@ -27,13 +27,16 @@ export const connectionTimeouts: ConnectionTimeouts = {
  */
 const fullPart = 3 / 4;
 
+/** The server emits it with the stream of each new connection. */
+export const clientEvent = 'client';
+
 /** Call before the server listens. Beyond `max`, connections are closed as soon as they are accepted. */
 export function boundConnections(server: Pick<Server, 'maxConnections' | 'on'>, max: number): void {
   server.maxConnections = max;
   /** The number of requests in progress on each connection. The connection that has been idle longest comes first. */
-  const underWay = new Map<Socket, number>();
+  const underWay = new Map<Duplex, number>();
 
-  server.on('connection', (socket: Socket) => {
+  server.on(clientEvent, (socket: Duplex) => {
     underWay.set(socket, 0);
     socket.once('close', () => underWay.delete(socket));
     if (underWay.size > max * fullPart) oldestIdle(underWay, socket)?.destroy();
@@ -48,7 +51,7 @@ export function boundConnections(server: Pick<Server, 'maxConnections' | 'on'>, 
   });
 }
 
-function oldestIdle(underWay: ReadonlyMap<Socket, number>, newest: Socket): Socket | undefined {
+function oldestIdle(underWay: ReadonlyMap<Duplex, number>, newest: Duplex): Duplex | undefined {
   for (const [socket, requests] of underWay)
     if (requests === 0 && socket !== newest && !socket.destroyed) return socket;
   return undefined;

@@ -13,6 +13,7 @@ import { apiServer } from './api-server.ts';
 import type { AwsOptions } from './aws-options.ts';
 import type { AwsServices } from './aws-services.ts';
 import { dnsServers, type WayOut } from './canaries.ts';
+import { clientTurns } from './client-turns.ts';
 import { startControl } from './control.ts';
 import {
   aloneNeeds,
@@ -131,14 +132,15 @@ function run(piece: Piece, running: Running): void {
 function listen(
   piece: Piece,
   options: ServerOptions,
-  { listening, shares }: Pick<Running, 'listening' | 'shares'>,
+  { listening, shares, watchdog }: Pick<Running, 'listening' | 'shares' | 'watchdog'>,
 ): Server {
   let { port: boundPort } = options;
   if (options.warning !== undefined) process.stderr.write(`probelet: warning: ${options.warning}\n`);
   const { host: hostname, port: askedPort } = options;
   const bound = () => ({ host: hostname, port: boundPort });
   const fetch = options.token === undefined ? onlyLocalCallers(piece.fetch, bound) : piece.fetch;
-  const server = apiServer(fetch, { hostname, connectionsMax: shares.connectionsMax, log });
+  const turns = clientTurns(watchdog.begins);
+  const server = apiServer(fetch, { hostname, connectionsMax: shares.connectionsMax, log, turns });
   server.listen(askedPort, hostname, () => {
     const { address, port } = server.address() as AddressInfo;
     boundPort = port;

@@ -7,7 +7,7 @@ export const cell = {
   turns: 0,
   /** The row of the running work's name; 0 if there is none. */
   row: 1,
-  /** Incremented whenever the loop begins to run attributed work. */
+  /** Incremented whenever the loop begins to run a piece of work. */
   entries: 2,
   /** 1 if the process has been asked to stop. */
   stopping: 3,

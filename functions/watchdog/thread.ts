@@ -12,10 +12,8 @@ export type WatchOrder = {
   readonly lengthBytes: number;
   /** The interval of the checks. */
   readonly lookMs: number;
-  /** The loop hangs if it has not turned for this long. */
+  /** The loop hangs if for this long it has neither turned nor begun any work. */
   readonly hangMs: number;
-  /** Work that the loop has been running for this long without interruption is reported as the cause of the hang. */
-  readonly namedMs: number;
   /** How long a process that was asked to stop may take. */
   readonly stopMs: number;
   /** How long recording the hang may take. */
@@ -82,7 +80,7 @@ function watch({ hung, overdue }: Ending): void {
   const order: WatchOrder = process.getBuiltinModule('node:worker_threads').workerData;
   const { cells, at, lookMs } = order;
   let seenMs = performance.now();
-  let [turns, entries, stuckMs, sameMs, stoppingMs] = [0, 0, 0, 0, 0];
+  let [turns, entries, stuckMs, stoppingMs] = [0, 0, 0, 0];
 
   const read = (index: number) => Atomics.load(cells, index);
 
@@ -99,13 +97,13 @@ function watch({ hung, overdue }: Ending): void {
     seenMs = nowMs;
     // If the machine was suspended or this thread got no CPU time, the loop got none either.
     const countedMs = passedMs < 2 * lookMs ? passedMs : 0;
-    stuckMs = read(at.turns) === turns ? stuckMs + countedMs : 0;
-    sameMs = stuckMs > 0 && read(at.entries) === entries ? sameMs + countedMs : 0;
+    // Many small pieces of work may share a turn. A loop that begins work makes progress, however long its turns are.
+    stuckMs = read(at.turns) === turns && read(at.entries) === entries ? stuckMs + countedMs : 0;
     stoppingMs += read(at.stopping) * passedMs;
     [turns, entries] = [read(at.turns), read(at.entries)];
     if (stuckMs >= order.hangMs) {
       clearInterval(looking);
-      return hung(stuckMs, sameMs >= order.namedMs ? workName() : '');
+      return hung(stuckMs, workName());
     }
     if (stoppingMs >= order.stopMs) overdue();
   };

@@ -10,7 +10,10 @@ import { sharedAttribution } from './attribution.ts';
 import { cell, lengthBytes, rowBytes, sharedCells } from './cells.ts';
 import { type WatchOrder, watchScript } from './thread.ts';
 
-/** The loop hangs if it has not turned for this long. A slice of work should take no more than 5 ms. */
+/**
+ * The loop hangs if for this long it has neither turned nor begun any work. A slice of work should take no more than
+ * 5 ms.
+ */
 const hangMsDefault = 15_000;
 /** Ends a process that was asked to stop, if its timer did not do so earlier (functions/local/main.ts). */
 const stopMs = 4_900;
@@ -18,8 +21,6 @@ const stopMs = 4_900;
 const rememberMs = 10_000;
 /** The number of checks, and of the loop's signs of life, in `hangMs`. */
 const looksPerHang = 15;
-/** The fraction of `hangMs` after which the running work is considered the cause. */
-const namedPart = 2 / 3;
 /** The heap that the thread needs to report a hang to AWS. Until then it uses a tenth of this. */
 const heapMbMax = 64;
 const youngHeapMbMax = 8;
@@ -38,6 +39,8 @@ export type WatchdogOptions = {
 
 export type Watchdog = {
   readonly attribution: Attribution;
+  /** Call when the loop begins a piece of work that is not attributed: it makes progress. */
+  begins(): void;
   /** The process ends within 4.9 s of this call. */
   stopping(): void;
 };
@@ -48,7 +51,7 @@ export function startWatchdog({ log, line, remember, hangMs = hangMsDefault }: W
   const { cells, names } = shared;
   const order: WatchOrder = {
     ...{ cells, names, at: cell, rowBytes, lengthBytes, line, nameParts: hungProbeParts, rememberMs, stopMs },
-    ...{ hangMs, namedMs: hangMs * namedPart, lookMs },
+    ...{ hangMs, lookMs },
     ...remember,
   };
   const turning = setInterval(() => Atomics.add(cells, cell.turns, 1), lookMs);
@@ -66,6 +69,7 @@ export function startWatchdog({ log, line, remember, hangMs = hangMsDefault }: W
   );
   return {
     attribution: sharedAttribution(shared),
+    begins: () => void Atomics.add(cells, cell.entries, 1),
     stopping: () => Atomics.store(cells, cell.stopping, 1),
   };
 }

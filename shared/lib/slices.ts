@@ -9,40 +9,66 @@ export type Work = () => boolean;
 export type Slices = {
   /** Runs the work from the next turn on. Adding the same work again has no effect while it waits. */
   readonly add: (work: Work) => void;
+  /** Resolves when it is the caller's turn to do one piece of work. */
+  readonly turn: () => Promise<void>;
 };
 
 export type SlicesPorts = {
   readonly monotonicMs: () => number;
   /** Calls back in the next turn, after the events that are already pending. */
   readonly nextTurn: (callback: () => void) => void;
+  /**
+   * Calls back in the same turn, once no promise callbacks are pending: then what follows a piece of work counts as
+   * part of it. Absent: the work leaves no promises behind.
+   */
+  readonly afterPromises?: (callback: () => void) => void;
+  /** Called before each piece of work. */
+  readonly begins?: (() => void) | undefined;
 };
 
 /** The time for all slices of one turn. */
 export const sliceMs = 5;
 
-export function slices({ monotonicMs, nextTurn }: SlicesPorts): Slices {
+export function slices({ monotonicMs, nextTurn, afterPromises, begins }: SlicesPorts): Slices {
   /** In the order in which the work runs. */
   const waiting = new Set<Work>();
+  let untilMs = 0;
+  /** Until the slice of the turn has ended. */
   let isScheduled = false;
   const schedule = () => {
     isScheduled = true;
     nextTurn(run);
   };
   const run = () => {
-    isScheduled = false;
-    const untilMs = monotonicMs() + sliceMs;
+    untilMs = monotonicMs() + sliceMs;
+    goOn();
+  };
+  const goOn = () => {
     // Unfinished work goes to the end of the set; this loop reaches it again if time is left.
     for (const work of waiting) {
       waiting.delete(work);
+      begins?.();
       if (work()) waiting.add(work);
+      if (afterPromises) return afterPromises(followed);
       if (monotonicMs() >= untilMs) break;
     }
-    if (waiting.size > 0 && !isScheduled) schedule();
+    end();
   };
-  return {
-    add: (work) => {
-      waiting.add(work);
-      if (!isScheduled) schedule();
-    },
+  const followed = () => (monotonicMs() >= untilMs ? end() : goOn());
+  const end = () => {
+    isScheduled = false;
+    if (waiting.size > 0) schedule();
   };
+  const add = (work: Work) => {
+    waiting.add(work);
+    if (!isScheduled) schedule();
+  };
+  const turn = () =>
+    new Promise<void>((resolve) =>
+      add(() => {
+        resolve();
+        return false;
+      }),
+    );
+  return { add, turn };
 }

@@ -1,6 +1,7 @@
 /**
  * One machine's runtime whose event loop a probe of 127.0.0.66 hangs for good, once it is connected: `node
- * hanging-process.ts FOLDER HANG_MS`. Answers the requests that its parent sends, and sends them once it listens.
+ * hanging-process.ts FOLDER HANG_MS`. When told so, it does many short pieces of work in one turn instead. Answers the
+ * requests that its parent sends, and sends them once it listens.
  */
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -31,7 +32,25 @@ const runtime = startRuntime(
   { dataDir },
   { clock: systemClock, random: systemRandom, log, attribution, network: { policy, dnsServers: [] } },
 );
-process.on('message', async ({ path, method, body }: { path: string; method: string; body?: object }) => {
+/** One turn of the event loop, of many short pieces of work. */
+function workInOneTurn(ms: number): void {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs) {
+    const work = attribution.start('default\nbusy\nmain\nreadiness');
+    const pieceEndMs = performance.now() + Number(hangMs) / piecesPerHang;
+    while (performance.now() < pieceEndMs);
+    work.end();
+  }
+}
+
+const piecesPerHang = 100;
+process.on('message', async (order: { path: string; method: string; body?: object; busyMs?: number }) => {
+  if (order.busyMs !== undefined) {
+    workInOneTurn(order.busyMs);
+    process.send?.('done');
+    return;
+  }
+  const { path, method, body } = order;
   const answer = await askApi<object>(runtime, method, path, body);
   process.send?.({ status: answer.status, body: answer.body });
 });

@@ -34,6 +34,11 @@ async function started(t: TestContext, folder: string) {
       const [answer] = await once(child, 'message');
       return answer;
     },
+    /** Whether it is done with work of this length in one turn of its loop. */
+    async works(busyMs: number): Promise<boolean> {
+      child.send({ busyMs });
+      return Promise.race([once(child, 'message').then(() => true), ended.then(() => false)]);
+    },
     ended: async () => ({ how: await ended, named: namedIn(output) }),
   };
 }
@@ -74,4 +79,9 @@ test('a probe that hangs the event loop is named and ends the process, and is no
   assert.equal(body.quarantined.length, 1);
   assert.match(JSON.stringify(body.quarantined), /default\/bad#HANG.*main#readiness: the prober hung 2 times/);
   assert.equal(body.status, 'ok');
+});
+
+test('a long turn of many short pieces of work is no hang', async (t) => {
+  const busy = await started(t, temporaryFolder(t));
+  assert.ok(await busy.works(5 * hangMs), 'the process was ended while it made progress');
 });

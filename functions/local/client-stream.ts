@@ -1,0 +1,158 @@
+/**
+ * The stream between a client's socket and Node's HTTP parser. Node would pass 64 KiB of each connection to the parser
+ * at once, and every request in them would be handled in that turn of the event loop; an HTTP server has no way to
+ * refuse them earlier. This stream hands on pieces that begin at most one request, each when it is its turn, and none
+ * while the connection's last request is being answered. What is not handed on stays in the kernel.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import type { Slices } from '../../shared/lib/slices.ts';
+
+/** Chunks of one byte are the most expensive content: so many bytes of them take 2 ms. */
+const pieceBytesMax = 4 * 1024;
+/** Read ahead of the parser, to notice that a client which waits has gone. One read of Node may exceed it. */
+const restBytesMax = 16 * 1024;
+/** Ends the head of each request, and each body in chunks. */
+const headEnd = '\r\n\r\n';
+
+export type ClientPorts = {
+  readonly turns: Slices;
+  /** The clients that have not read what was written to them; the first has not for longest. */
+  readonly unread: Map<ClientStream, number>;
+};
+
+/** Takes ownership of `socket`. */
+export class ClientStream extends Duplex {
+  readonly #socket: Socket;
+  readonly #ports: ClientPorts;
+  #rest: Buffer | undefined;
+  /** The client has closed its sending side. */
+  #isEnded = false;
+  /** The parser asks for more. */
+  #isWanted = false;
+  #answersUnderWay = 0;
+  #last: IncomingMessage | undefined;
+
+  constructor(socket: Socket, ports: ClientPorts) {
+    super({ readableHighWaterMark: 1 });
+    this.#socket = socket;
+    this.#ports = ports;
+    socket.on('data', (bytes: Buffer) => this.#arrive(bytes));
+    socket.on('end', () => this.#end());
+    socket.on('error', (error) => this.destroy(error));
+    socket.on('close', () => this.destroy());
+    socket.on('timeout', () => {
+      // A client that waits for its turn is not idle.
+      if (this.#rest === undefined) this.emit('timeout');
+    });
+  }
+
+  /** Call for each request that the parser has found: nothing more is read until it is answered. */
+  answering(request: IncomingMessage, response: ServerResponse): void {
+    this.#last = request;
+    this.#answersUnderWay += 1;
+    response.once('close', () => {
+      this.#answersUnderWay -= 1;
+      this.#goOn();
+    });
+  }
+
+  /** Node's server sets the time-out of idle connections so. */
+  setTimeout(ms: number, callback?: () => void): this {
+    if (callback) this.once('timeout', callback);
+    this.#socket.setTimeout(ms);
+    return this;
+  }
+
+  /** Node's server ends a connection so after its last answer. */
+  destroySoon(): void {
+    if (this.writable) this.end();
+    if (this.writableFinished) this.destroy();
+    else this.once('finish', () => this.destroy());
+  }
+
+  #arrive(bytes: Buffer): void {
+    this.#rest = this.#rest ? Buffer.concat([this.#rest, bytes]) : bytes;
+    if (this.#rest.length >= restBytesMax) this.#socket.pause();
+    this.#goOn();
+  }
+
+  #end(): void {
+    this.#isEnded = true;
+    if (this.#rest === undefined) this.push(null);
+  }
+
+  #goOn(): void {
+    if (this.#isDue()) this.#ports.turns.add(this.#handOn);
+  }
+
+  /** The body of the last request may still arrive while it is answered. */
+  #isDue(): boolean {
+    const waits = this.#answersUnderWay > 0 && this.#last?.complete === true;
+    return this.#rest !== undefined && this.#isWanted && !waits && !this.destroyed;
+  }
+
+  /** One function for the life of the stream, since its turns are known by identity. */
+  readonly #handOn = (): boolean => {
+    if (this.#rest === undefined || !this.#isDue()) return false;
+    const piece = firstPiece(this.#rest);
+    this.#rest = piece.length === this.#rest.length ? undefined : this.#rest.subarray(piece.length);
+    this.#isWanted = false;
+    this.push(piece);
+    if (this.#rest === undefined && this.#isEnded) this.push(null);
+    else if ((this.#rest?.length ?? 0) < restBytesMax) this.#socket.resume();
+    return this.#isDue();
+  };
+
+  override _read(): void {
+    this.#isWanted = true;
+    this.#goOn();
+  }
+
+  override _write(bytes: Buffer, _: string, done: (error?: Error | null) => void): void {
+    this.#written(bytes.length, done, (taken) => this.#socket.write(bytes, taken));
+  }
+
+  override _writev(parts: readonly { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    const bytes = parts.map(({ chunk }) => chunk);
+    const length = bytes.reduce((sum, { length: each }) => sum + each, 0);
+    this.#written(length, done, (taken) => {
+      this.#socket.cork();
+      for (const [at, chunk] of bytes.entries()) this.#socket.write(chunk, at === bytes.length - 1 ? taken : undefined);
+      this.#socket.uncork();
+    });
+  }
+
+  /** Notes the client in `unread` while the kernel does not take what is written to it. */
+  #written(length: number, done: (error?: Error | null) => void, write: (taken: Taken) => void): void {
+    const { unread } = this.#ports;
+    let isTaken = false;
+    write((error) => {
+      isTaken = true;
+      if (this.writableLength <= length) unread.delete(this);
+      done(error);
+    });
+    if (!isTaken && !unread.has(this) && !this.destroyed) unread.set(this, performance.now());
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    this.#socket.end(done);
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#rest = undefined;
+    this.#ports.unread.delete(this);
+    this.#socket.destroy();
+    done(error);
+  }
+}
+
+type Taken = (error?: Error | null) => void;
+
+/** Begins at most one request, behind the end of the body of another one. */
+function firstPiece(bytes: Buffer): Buffer {
+  const most = bytes.subarray(0, pieceBytesMax);
+  const end = most.indexOf(headEnd);
+  return end < 0 ? most : most.subarray(0, end + headEnd.length);
+}
