@@ -10,7 +10,7 @@ import type { ApiDeps } from './deps.ts';
 import { failureOf } from './failure.ts';
 import { refusedParameters } from './known-parameters.ts';
 import { document, openApiDocument } from './openapi.ts';
-import { jsonResponse, type Problem, problem, problemResponse } from './problem.ts';
+import { jsonTextResponse, type Problem, problem, problemResponse } from './problem.ts';
 import type { Route } from './route.ts';
 import { applyRoutes } from './routes/apply.ts';
 import { applyLinesRoutes } from './routes/apply-lines.ts';
@@ -78,13 +78,18 @@ function methodNotAllowed(described: readonly Route[], path: string): Problem {
   return { ...problem(405, 'method-not-allowed', `Here one can ${allow}.`), headers: { allow } };
 }
 
+/** The document is made once, since that takes as long as many requests. */
 function openApiRoute(documentOf: () => unknown): Route {
+  let text: string | undefined;
   return {
     method: 'get',
     path: openApiPath,
     summary: 'This document',
     answers: { 200: { description: 'OpenAPI 3.1', schema: z.object({}).catchall(z.unknown()) } },
     problems: [],
-    handle: async () => jsonResponse(200, documentOf()),
+    handle: async () => {
+      text ??= JSON.stringify(documentOf());
+      return jsonTextResponse(200, text);
+    },
   };
 }
