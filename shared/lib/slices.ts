@@ -9,8 +9,6 @@ export type Work = () => boolean;
 export type Slices = {
   /** Runs the work from the next turn on. Adding the same work again has no effect while it waits. */
   readonly add: (work: Work) => void;
-  /** Resolves when it is the caller's turn to do one piece of work. */
-  readonly turn: () => Promise<void>;
 };
 
 export type SlicesPorts = {
@@ -63,12 +61,5 @@ export function slices({ monotonicMs, nextTurn, afterPromises, begins }: SlicesP
     waiting.add(work);
     if (!isScheduled) schedule();
   };
-  const turn = () =>
-    new Promise<void>((resolve) =>
-      add(() => {
-        resolve();
-        return false;
-      }),
-    );
-  return { add, turn };
+  return { add };
 }

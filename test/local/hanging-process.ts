@@ -1,6 +1,6 @@
 /**
  * One machine's runtime whose event loop a probe of 127.0.0.66 hangs for good, once it is connected: `node
- * hanging-process.ts FOLDER HANG_MS`. When told so, it does many short pieces of work in one turn instead. Answers the
+ * hanging-process.ts FOLDER HANG_MS`. When asked so, it does many short pieces of work in one turn instead. Answers the
  * requests that its parent sends, and sends them once it listens.
  */
 import { join } from 'node:path';
