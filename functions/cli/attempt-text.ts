@@ -1,6 +1,6 @@
 /** What one attempt of a probe met, for people: its phases, and why it did not succeed. */
 import type { PhaseTimings } from '../../shared/core/types.ts';
-import { printable } from './tables.ts';
+import { visibleLine } from '../../shared/lib/visible-text.ts';
 
 export type ShownAttempt = {
   readonly timings: { readonly [phase in keyof PhaseTimings]?: number | undefined };
@@ -13,7 +13,7 @@ export type ShownAttempt = {
 export const attemptLines = ({ timings, output, error, failureClass }: ShownAttempt): readonly string[] => [
   `  ${phasesText(timings)}`,
   ...[error ?? output].filter((text) => text !== '').map((text) => `  ${firstLine(text)}`),
-  ...(failureClass ? [`  ${failureClass}`] : []),
+  ...(failureClass ? [`  ${visibleLine(failureClass)}`] : []),
 ];
 
 const phaseNames = { dnsMs: 'DNS', connectMs: 'connect', tlsMs: 'TLS', firstByteMs: 'first byte', totalMs: 'total' };
@@ -30,6 +30,6 @@ const outputCharactersMax = 200;
 
 function firstLine(text: string): string {
   const [first = ''] = text.split('\n');
-  const line = printable(first);
+  const line = visibleLine(first);
   return line.length > outputCharactersMax ? `${line.slice(0, outputCharactersMax)}…` : line;
 }

@@ -1,5 +1,6 @@
 /** Prints what the API answered: as YAML, as JSON or by name, item by item, or what paths find in it. */
-import { stringify } from 'yaml';
+import { Document, type Scalar, visit } from 'yaml';
+import { isVisible, visibleLine, visibleText } from '../../shared/lib/visible-text.ts';
 import type { Io } from './io.ts';
 import { columnsHead, columnsRow, type DocumentFormat, type Output } from './output.ts';
 import { rowsText } from './tables.ts';
@@ -41,7 +42,7 @@ const listOf = (kind: string, items: readonly unknown[]): unknown => ({ apiVersi
 export function itemText({ name, value }: NamedItem, output: Printed['output'], isFirst: boolean): string {
   switch (output.kind) {
     case 'document':
-      if (output.format === 'name') return `${name}\n`;
+      if (output.format === 'name') return `${visibleLine(name)}\n`;
       return `${output.format === 'yaml' ? '---\n' : ''}${documentText(value, output.format)}`;
     case 'template':
       return output.print(value);
@@ -84,7 +85,7 @@ type Layout = {
 const bare = { head: '', between: '', foot: '', empty: '' };
 
 function layoutOf({ format, isList, kind }: PrintedDocuments): Layout {
-  if (format === 'name') return { ...bare, textOf: ({ name }) => `${name}\n` };
+  if (format === 'name') return { ...bare, textOf: ({ name }) => `${visibleLine(name)}\n` };
   if (!isList) return { ...bare, textOf: ({ value }) => documentText(value, format) };
   if (format === 'json') {
     const head = `{\n  "apiVersion": "${apiVersion}",\n  "kind": "${kind}",\n  "items": [`;
@@ -104,8 +105,20 @@ function layoutOf({ format, isList, kind }: PrintedDocuments): Layout {
 export const documentText = (value: unknown, format: 'yaml' | 'json'): string =>
   format === 'json' ? `${jsonText(value)}\n` : yamlText(value);
 
-const jsonText = (value: unknown): string => JSON.stringify(value, null, 2);
-const yamlText = (value: unknown): string => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+/** What a terminal would act on is escaped, within texts and names alike, and keeps its meaning. */
+export const jsonText = (value: unknown): string => visibleText(JSON.stringify(value, null, 2));
+
+/** As `jsonText`. A text that needs escapes is quoted, on one line. */
+export function yamlText(value: unknown): string {
+  const document = new Document(value, { aliasDuplicateObjects: false });
+  visit(document, { Scalar: (_key, scalar) => quoteEscaped(scalar) });
+  return visibleText(document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER }));
+}
+
+function quoteEscaped(scalar: Scalar): void {
+  const { value } = scalar;
+  if (typeof value === 'string' && !isVisible(value.replaceAll('\n', ''))) scalar.type = 'QUOTE_DOUBLE';
+}
 
 const indented = (text: string, margin: string): string =>
   text

@@ -1,10 +1,14 @@
 /** What a command reads and writes besides the API: handed in, so that a test sees what a terminal would. */
 import { type Clock, systemClock } from '../../shared/lib/clock.ts';
 import { type Random, systemRandom } from '../../shared/lib/random.ts';
+import { visibleLine } from '../../shared/lib/visible-text.ts';
+import { gated } from './colours.ts';
 
 export type Io = {
-  /** Writes to the standard output stream, as it is. */
+  /** Writes to the standard output stream: tables, documents, own texts. One line with texts of others is a `line`. */
   readonly out: (text: string) => void;
+  /** Writes a line to the standard output stream. */
+  readonly line: (line: string) => void;
   /** Writes a line to the standard error stream. */
   readonly err: (line: string) => void;
   /** Shows how far the work is on the last line of a terminal, until something is written. Nothing elsewhere. */
@@ -20,8 +24,11 @@ export type Io = {
   readonly interrupted: () => AbortSignal;
 };
 
+/** Before the gate. */
+export type Streams = Omit<Io, 'line'>;
+
 /** The streams, the environment and the signals of this process. */
-export const processIo = (): Io => ({
+export const processIo = (): Streams => ({
   ...processStreams(),
   env: process.env,
   isTerminal: process.stdout.isTTY === true,
@@ -33,6 +40,15 @@ export const processIo = (): Io => ({
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => controller.abort());
     return controller.signal;
   },
+});
+
+/** The one way to the streams: nothing that is printed commands the terminal, and a line stays one. */
+export const gatedIo = (streams: Streams): Io => ({
+  ...streams,
+  out: (text) => streams.out(gated(text)),
+  line: (line) => streams.out(`${gated(visibleLine(line))}\n`),
+  err: (line) => streams.err(visibleLine(line)),
+  progress: (text) => streams.progress(visibleLine(text)),
 });
 
 /** Erases the line, as every terminal of the last decades understands it. */

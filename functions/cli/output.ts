@@ -72,7 +72,7 @@ function templateOutput(text: string, print: (template: Template, value: unknown
   // kubectl prints such a text as it is, whatever the object.
   if (!text.includes('{')) throw new InvalidArgumentError(`a path stands in braces, as in '{${text}}'`);
   const template = parseTemplate(text);
-  return { kind: 'template', print: (value) => harmless(printed(() => print(template, value))) };
+  return { kind: 'template', print: (value) => printed(() => print(template, value)) };
 }
 
 /** @throws CliError where the template does not fit the value */
@@ -84,9 +84,6 @@ function printed<Found>(find: () => Found): Found {
     throw error;
   }
 }
-
-/** As kubectl's EscapeTerminal: a peer chooses the text of an answer, and must not command the terminal. */
-const harmless = (text: string): string => text.replaceAll('\u001b', '^[').replaceAll('\u009b', '^[');
 
 type Pair = readonly [head: string, path: string];
 

@@ -4,7 +4,7 @@ import { ClientError } from '../client/client-error.ts';
 import { productVersion } from '../product-version.ts';
 import { connectionOptions } from './connection.ts';
 import { CliError, type ExitCode, exitCodes } from './exit-codes.ts';
-import type { Io } from './io.ts';
+import { gatedIo, type Io, type Streams } from './io.ts';
 import { fileCommands, kubectlHint } from './kubectl-words.ts';
 import { commanderWords } from './pflag-words.ts';
 
@@ -63,7 +63,9 @@ export async function programOf(setting: CommandSetting, names = Object.keys(com
       writeOut: setting.io.out,
       // What was wrong is printed once, where the command ends.
       outputError: () => undefined,
-      writeErr: (text) => setting.io.err(text.trimEnd()),
+      writeErr: (text) => {
+        for (const line of text.trimEnd().split('\n')) setting.io.err(line);
+      },
     });
   }
   return program;
@@ -75,7 +77,8 @@ const withSubcommands = (command: Command): readonly Command[] => [
 ];
 
 /** Runs one command line, without the name of the program. Returns its exit code; prints no stack traces. */
-export async function runCli(line: readonly string[], io: Io): Promise<ExitCode> {
+export async function runCli(line: readonly string[], streams: Streams): Promise<ExitCode> {
+  const io = gatedIo(streams);
   const args = line[0] === 'help' ? helpLine(line.slice(1)) : line;
   let exitCode: ExitCode = exitCodes.ok;
   try {

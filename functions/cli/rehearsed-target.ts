@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { TargetView } from '../../shared/api/target-schema.ts';
 import { type RehearsedProbe, type RehearsedStep, rehearse } from '../../shared/core/rehearsal.ts';
 import type { ProbeType } from '../../shared/core/types.ts';
+import { visibleLine } from '../../shared/lib/visible-text.ts';
 import { connectionOf, flagsOf, withSession } from './connection.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
@@ -133,7 +134,7 @@ function textOf({ name, own, probe, rows }: Rehearsed, io: Io): string {
       return stepRow(count, step, probe);
     }),
   ]);
-  return `${name}: ${thresholdsText(own, probe)}\n${tableText([head, ...table], io)}`;
+  return `${visibleLine(name)}: ${thresholdsText(own, probe)}\n${tableText([head, ...table], io)}`;
 }
 
 const missingText = (missing: number): string => (missing === 0 ? 'another container' : `about ${missing} unknown`);

@@ -1,4 +1,6 @@
 /** Tables as kubectl prints them: columns as wide as their widest cell, three spaces apart. */
+import { visibleLine } from '../../shared/lib/visible-text.ts';
+import { coloured } from './colours.ts';
 import type { Io } from './io.ts';
 
 type Shade = 'good' | 'bad' | 'doubt';
@@ -16,7 +18,7 @@ const colours: { readonly [shade in Shade]: number } = { good: 32, bad: 31, doub
 export const isColouredFor = ({ isTerminal, env }: Pick<Io, 'isTerminal' | 'env'>): boolean =>
   isTerminal && (env.NO_COLOR ?? '') === '';
 
-const textOf = (cell: Cell): string => printable(typeof cell === 'string' ? cell : cell.text);
+const textOf = (cell: Cell): string => visibleLine(typeof cell === 'string' ? cell : cell.text);
 
 /** Column widths, so that rows that come later can stand below earlier ones. */
 export const widthsOf = (rows: readonly Row[]): readonly number[] =>
@@ -29,7 +31,7 @@ export const widthsOf = (rows: readonly Row[]): readonly number[] =>
 export function rowsText(rows: readonly Row[], { isColoured, widths = widthsOf(rows) }: TableStyle): string {
   const shown = (cell: Cell, width: number): string => {
     const text = textOf(cell).padEnd(width);
-    return isColoured && typeof cell !== 'string' ? `\u001b[${colours[cell.shade]}m${text}\u001b[0m` : text;
+    return isColoured && typeof cell !== 'string' ? coloured(text, colours[cell.shade]) : text;
   };
   const lineOf = (row: Row) => row.map((cell, at) => shown(cell, at === row.length - 1 ? 0 : (widths[at] ?? 0)));
   return rows.map((row) => `${lineOf(row).join(gap).trimEnd()}\n`).join('');
@@ -37,13 +39,3 @@ export function rowsText(rows: readonly Row[], { isColoured, widths = widthsOf(r
 
 export const tableText = (rows: readonly Row[], io: Pick<Io, 'isTerminal' | 'env'>): string =>
   rowsText(rows, { isColoured: isColouredFor(io) });
-
-const lastControl = 0x1f;
-const firstControlAbove = 0x7f;
-const lastControlAbove = 0x9f;
-
-/** One line, without control characters: a peer chooses the text of an answer, and must not command the terminal. */
-export function printable(text: string): string {
-  const isControl = (code: number) => code <= lastControl || (code >= firstControlAbove && code <= lastControlAbove);
-  return Array.from(text, (character) => (isControl(character.codePointAt(0) ?? 0) ? ' ' : character)).join('');
-}

@@ -1,8 +1,9 @@
 /** What changes of a target, as a unified diff of its YAML with all defaults. */
 import { structuredPatch } from 'diff';
-import { stringify } from 'yaml';
 import type { TargetView } from '../../shared/api/target-schema.ts';
-import { printable } from './tables.ts';
+import { visibleLine } from '../../shared/lib/visible-text.ts';
+import { coloured } from './colours.ts';
+import { yamlText } from './documents.ts';
 
 const contextLines = 3;
 const colours: { readonly [mark: string]: number } = { '+': 32, '-': 31, '@': 36 };
@@ -27,9 +28,9 @@ const startOf = (start: number, lines: number): number => (lines === 0 ? start -
 
 /** The part that a client decides. */
 const configured = ({ metadata: { labels, annotations }, spec }: TargetView): string =>
-  stringify({ metadata: { labels, annotations }, spec }, { lineWidth: 0, aliasDuplicateObjects: false });
+  yamlText({ metadata: { labels, annotations }, spec });
 
 function shown(line: string, isColoured: boolean): string {
   const colour = isColoured ? colours[line.charAt(0)] : undefined;
-  return colour === undefined ? printable(line) : `\u001b[${colour}m${printable(line)}\u001b[0m`;
+  return colour === undefined ? visibleLine(line) : coloured(visibleLine(line), colour);
 }

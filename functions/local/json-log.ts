@@ -1,9 +1,11 @@
 /** The log port on pino: one JSON object per line, with the level as a word. */
 import { type DestinationStream, pino } from 'pino';
 import type { Log, LogFields } from '../../shared/lib/log.ts';
+import { visibleText } from '../../shared/lib/visible-text.ts';
 
 export function jsonLog(destination: DestinationStream = standardOutput()): Log {
-  const logger = pino(options, destination);
+  // JSON escapes control characters up to U+001F only, and a log may be read on a terminal.
+  const logger = pino(options, { write: (line) => destination.write(visibleText(line)) });
   return {
     info: (message, fields) => logger.info(withErrors(fields), message),
     warn: (message, fields) => logger.warn(withErrors(fields), message),

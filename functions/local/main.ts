@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
+import { visibleLine } from '../../shared/lib/visible-text.ts';
 import type { Canary } from '../../shared/run/ports.ts';
 import type { Watchdog } from '../watchdog/watchdog.ts';
 import { apiServer } from './api-server.ts';
@@ -48,9 +49,8 @@ switch (parsed.kind) {
     process.stdout.write(usage);
     break;
   case 'invalid':
-    process.stderr.write(
-      `probelet: ${parsed.message.replaceAll('\n', '\nprobelet: ')}\n'npm start -- --help', or 'probelet start --help', shows all options.\n`,
-    );
+    for (const line of parsed.message.split('\n')) say(`probelet: ${line}`);
+    say("'npm start -- --help', or 'probelet start --help', shows all options.");
     process.exitCode = exitUsage;
     break;
   case 'alone': {
@@ -80,7 +80,7 @@ switch (parsed.kind) {
     const watchdog = localWatchdog(log, { remember: rememberedInTable(options.aws) });
     const { attribution } = watchdog;
     const worker = startWorker(options, { ...ports, services, wayOut: wayOutOf(options), shares, attribution });
-    process.stderr.write(`probelet works for ${options.aws.queueUrl}, table ${options.aws.table}\n`);
+    say(`probelet works for ${options.aws.queueUrl}, table ${options.aws.table}`);
     run(worker, {
       listening: '',
       shares,
@@ -89,6 +89,11 @@ switch (parsed.kind) {
       ...(options.server && { server: options.server }),
     });
   }
+}
+
+/** A line for the operator. It may name files and values of a configuration. */
+function say(line: string): void {
+  process.stderr.write(`${visibleLine(line)}\n`);
 }
 
 function wayOutOf({ canaries }: { readonly canaries?: readonly Canary[] }): WayOut {
@@ -112,7 +117,7 @@ type Running = {
 
 /** Of options that are valid and yet not what was meant. */
 function warnOf({ secretHosts = new Map() }: { readonly secretHosts?: SecretHosts }): void {
-  for (const line of unsetSecretLines(secretHosts)) process.stderr.write(`probelet: warning: ${line}\n`);
+  for (const line of unsetSecretLines(secretHosts)) say(`probelet: warning: ${line}`);
 }
 
 /** Runs until a signal, then stops in order. */
@@ -135,7 +140,7 @@ function listen(
   { listening, shares, watchdog }: Pick<Running, 'listening' | 'shares' | 'watchdog'>,
 ): Server {
   let { port: boundPort } = options;
-  if (options.warning !== undefined) process.stderr.write(`probelet: warning: ${options.warning}\n`);
+  if (options.warning !== undefined) say(`probelet: warning: ${options.warning}`);
   const { host: hostname, port: askedPort } = options;
   const bound = () => ({ host: hostname, port: boundPort });
   const fetch = options.token === undefined ? onlyLocalCallers(piece.fetch, bound) : piece.fetch;
@@ -145,12 +150,10 @@ function listen(
     const { address, port } = server.address() as AddressInfo;
     boundPort = port;
     const host = address.includes(':') ? `[${address}]` : address;
-    process.stderr.write(`probelet listens on http://${host}:${port}${listening}\n`);
+    say(`probelet listens on http://${host}:${port}${listening}`);
   });
   server.on('error', (error: NodeJS.ErrnoException) => {
-    process.stderr.write(
-      `probelet: cannot listen on ${options.host}:${options.port} (${error.code}): choose another with --port\n`,
-    );
+    say(`probelet: cannot listen on ${options.host}:${options.port} (${error.code}): choose another with --port`);
     process.exit(exitFailed);
   });
   return server;
@@ -162,7 +165,7 @@ function runtimeOrExit(options: LocalOptions, { shares, watchdog }: Pick<Running
   try {
     return startRuntime(options, { ...ports, wayOut: wayOutOf(options), shares, attribution });
   } catch (error) {
-    process.stderr.write(`probelet: ${error instanceof Error ? error.message : String(error)}\n`);
+    say(`probelet: ${error instanceof Error ? error.message : String(error)}`);
     return process.exit(exitFailed);
   }
 }
@@ -173,6 +176,6 @@ async function servicesOrExit(options: AwsOptions): Promise<AwsServices> {
   const services = awsServices(options, ports);
   const fault = await services.fault();
   if (fault === undefined) return services;
-  process.stderr.write(`probelet: ${fault}\n`);
+  say(`probelet: ${fault}`);
   return process.exit(fault.startsWith('--region') ? exitUsage : exitFailed);
 }

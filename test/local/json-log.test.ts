@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { jsonLog } from '../../functions/local/json-log.ts';
+import { assertHarmless, hostileText } from '../support/hostile-text.ts';
 
 test('a line is one JSON object, with its level as a word and its time in ISO 8601', () => {
   const lines: string[] = [];
@@ -15,4 +16,14 @@ test('a line is one JSON object, with its level as a word and its time in ISO 86
   for (const { time } of parsed) assert.match(time, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
   assert.equal(parsed[0].version, 1);
   assert.deepEqual([parsed[2].cause.type, parsed[2].cause.message], ['RangeError', 'too large']);
+});
+
+test('a line has nothing that acts on a terminal, and means what was logged', () => {
+  const lines: string[] = [];
+  const log = jsonLog({ write: (line) => void lines.push(line) });
+  log.warn(hostileText, { [hostileText]: hostileText, error: new Error(hostileText) });
+  assertHarmless(lines.join(''), 'the line');
+  assert.equal(lines.join('').split('\n').length, 2);
+  const { msg, [hostileText]: field } = JSON.parse(lines.join(''));
+  assert.deepEqual([msg, field], [hostileText, hostileText]);
 });

@@ -1,7 +1,7 @@
 /** Writes docs/cli.md from the commands themselves: `node test/support/generate-cli.ts`. */
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { processIo } from '../../functions/cli/io.ts';
+import { gatedIo, processIo } from '../../functions/cli/io.ts';
 import { programOf } from '../../functions/cli/program.ts';
 import { usage } from '../../functions/local/options.ts';
 
@@ -63,6 +63,13 @@ additions:
 | STATUS \`RestartRequested\` | a container failed its liveness or startup probe, and neither a restart nor a success has been seen since. Where kubelet restarts containers, kubectl shows \`CrashLoopBackOff\`; here the container runs on until it is restarted |
 | RESTARTS \`1 (5m ago, 3 requested)\` | one restart was reported, five minutes ago; the next has been requested three times so far |
 
+## Texts of others
+
+Texts of servers, peers and files never command the terminal: control characters, marks that change the direction of
+text, and line breaks within a cell, a name or an error are printed as JSON escapes them (\`\\u001b\`, \`\\n\`). YAML and
+JSON escape them within quotes, so that a program reads what the server said. Values that a template finds are escaped,
+too; the template's own texts keep their line breaks.
+
 ## Templates, order and deletion
 
 \`-o jsonpath=…\`, \`jsonpath-as-json=…\`, \`jsonpath-file=…\`, \`custom-columns=…\` and \`custom-columns-file=…\` take
@@ -84,7 +91,7 @@ const columns = 118;
 /** The whole document. */
 export async function cliReference(): Promise<string> {
   const printed: string[] = [];
-  const io = { ...processIo(), out: (text: string) => void printed.push(text) };
+  const io = gatedIo({ ...processIo(), out: (text: string) => void printed.push(text) });
   const program = await programOf({ io, endWith: () => undefined });
   const sectionOf = (command: Command): string => {
     const parents = command.parent?.parent ? `${command.parent.name()} ` : '';

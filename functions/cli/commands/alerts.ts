@@ -106,7 +106,7 @@ function silence({ io }: CommandSetting, options: SilenceOptions): void {
   const alerts = namedAlerts(file, options.alert ?? []).map(({ name }) => name);
   const wanted = silenceOf(options, io.clock.nowMs());
   addSilence(file, alerts, wanted);
-  for (const name of alerts) io.out(`alert/${name} silenced from ${wanted.from ?? 'now'} until ${wanted.until}\n`);
+  for (const name of alerts) io.line(`alert/${name} silenced from ${wanted.from ?? 'now'} until ${wanted.until}`);
 }
 
 /** @throws WrongUse unless the options say which targets are meant, and when it ends */
@@ -144,7 +144,7 @@ async function tryReceivers({ io, endWith }: CommandSetting, options: Options): 
   const { send, close } = alertSender(setup.alerts.receivers, { clock: io.clock, allows });
   try {
     const tried = await Promise.all(names.map((name) => triedLines(name, send, io)));
-    io.out(tried.flatMap(({ lines }) => lines.map((line) => `${line}\n`)).join(''));
+    for (const line of tried.flatMap(({ lines }) => lines)) io.line(line);
     if (tried.some(({ isFailed }) => isFailed)) endWith(exitCodes.failed);
   } finally {
     await close();

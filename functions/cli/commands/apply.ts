@@ -145,7 +145,7 @@ async function applyAll(session: Session, run: Run): Promise<boolean> {
 }
 
 function printLine({ wanted, applied: { change } }: Outcome, { io, options, dryRun }: Run): void {
-  if (!options.onChange) io.out(`target/${wanted.name} ${change}${suffix(dryRun)}\n`);
+  if (!options.onChange) io.line(`target/${wanted.name} ${change}${suffix(dryRun)}`);
   else if (change !== 'unchanged') options.onChange();
 }
 
@@ -194,7 +194,7 @@ async function prune(session: Session, { io, options, targets, set, dryRun }: Ru
     return false;
   }
   // The standard output stream has documents or names of what is stored.
-  const print = options.output === undefined ? (line: string) => io.out(`${line}\n`) : io.err;
+  const print = options.output === undefined ? io.line : io.err;
   let isComplete = true;
   for await (const pruned of prunedTargets(session, targets, { set, dryRun })) {
     print(prunedLine(pruned, dryRun));

@@ -6,7 +6,6 @@ import { readConfig } from '../config-file.ts';
 import { type ConnectionFlags, connectionOf, connectionOptions, withSession } from '../connection.ts';
 import type { Io } from '../io.ts';
 import type { CommandSetting } from '../program.ts';
-import { printable } from '../tables.ts';
 
 /** A shell waits for it. */
 const requestMsMax = 1_500;
@@ -61,10 +60,16 @@ async function linesOf(completion: Completion, current: string, io: Io): Promise
   }
 }
 
+/**
+ * bash puts a word on the line as it is, where `$(…)` would be a command. Names of targets and of most contexts have
+ * no such characters; others are not offered.
+ */
+const isPlainWord = (name: string): boolean => /^[\w.][\w.@+-]*$/.test(name);
+
 /** None if they cannot be found out. */
 async function known(names: () => Promise<readonly string[]> | readonly string[]): Promise<readonly string[]> {
   try {
-    return (await names()).map(printable);
+    return (await names()).filter(isPlainWord);
   } catch {
     return [];
   }

@@ -117,7 +117,7 @@ function use(io: Io, name: string): void {
   const config = readConfig(io.env);
   if (!config.contexts.some((each) => each.name === name)) throw noContext(name, config);
   writeConfig(io.env, { ...config, 'current-context': name });
-  io.out(`context/${name} is now the current one\n`);
+  io.line(`context/${name} is now the current one`);
 }
 
 async function add(io: Io, name: string, added: Added): Promise<void> {
@@ -140,7 +140,7 @@ async function add(io: Io, name: string, added: Added): Promise<void> {
   const isNew = others.length === config.contexts.length;
   writeConfig(io.env, { 'current-context': config['current-context'] ?? name, contexts: [...others, context] });
   const found = added.stack === undefined ? '' : `: ${place.url}, region ${place.region}`;
-  io.out(`context/${name} ${isNew ? 'added' : 'replaced'}${found}\n`);
+  io.line(`context/${name} ${isNew ? 'added' : 'replaced'}${found}`);
 }
 
 type Place = { readonly url: string; readonly auth?: AuthKind; readonly region?: string };
@@ -170,5 +170,5 @@ function remove(io: Io, name: string): void {
     ...(current !== undefined && current !== name && { 'current-context': current }),
     contexts: others,
   });
-  io.out(`context/${name} deleted\n`);
+  io.line(`context/${name} deleted`);
 }

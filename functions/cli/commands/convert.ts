@@ -3,10 +3,10 @@
  * standard error stream. Exit code 1: a file is wrong, or has no target.
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { stringify } from 'yaml';
 import { isDnsLabel } from '../../../shared/core/names.ts';
 import { type ConvertedTarget, tallyOf } from '../../../shared/manifest/convert.ts';
 import { membersOf } from '../../../shared/manifest/values.ts';
+import { yamlText } from '../documents.ts';
 import { exitCodes } from '../exit-codes.ts';
 import {
   convertedFiles,
@@ -45,7 +45,7 @@ export const convertCommand = ({ io, endWith }: CommandSetting): Command =>
       const printed = targets.map((target) =>
         format.namespace === undefined ? target.manifest : withNamespace(target),
       );
-      io.out(printed.map((manifest) => stringify(manifest, { lineWidth: 0 })).join('---\n'));
+      io.out(printed.map((manifest) => yamlText(manifest)).join('---\n'));
       if (targets.length > 0) return;
       io.err('No file has a target.');
       endWith(exitCodes.failed);

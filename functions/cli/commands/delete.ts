@@ -129,7 +129,7 @@ async function deleteAll({ io }: CommandSetting, session: Session, { targets, op
   const absent: NamedTarget[] = [];
   for await (const { target, written } of inOrder(targets, deletionsAtOnce, remove)) {
     if (written?.warning !== undefined) io.err(`Warning: target/${target.name}: ${written.warning}`);
-    if (written) io.out(`target/${target.name} deleted${dryRun ? ' (dry run)' : ''}\n`);
+    if (written) io.line(`target/${target.name} deleted${dryRun ? ' (dry run)' : ''}`);
     (written ? removed : absent).push(target);
   }
   if (options.wait && !dryRun)

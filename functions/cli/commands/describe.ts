@@ -1,6 +1,7 @@
 /** `probelet describe`: all about a target, for people. */
 import type { Command } from 'commander';
 import type { ContainerStatusView, ContainerView, TargetView } from '../../../shared/api/target-schema.ts';
+import { visibleLine } from '../../../shared/lib/visible-text.ts';
 import { apiCommand, connectionOf, flagsOf, withSession } from '../connection.ts';
 import { ageText, sinceText } from '../durations.ts';
 import { eventHead, eventRow, type TargetEvent } from '../event-rows.ts';
@@ -9,7 +10,7 @@ import { probesOf, probeText } from '../probe-text.ts';
 import type { CommandSetting } from '../program.ts';
 import { targetNames } from '../resources.ts';
 import { selectedTargets } from '../selection.ts';
-import { printable, type Row, tableText } from '../tables.ts';
+import { type Row, tableText } from '../tables.ts';
 import { none, pairsText, probeHead, probeRows, statusText } from '../target-rows.ts';
 import { eventsOf } from './events.ts';
 
@@ -78,7 +79,7 @@ function fieldsOf(target: TargetView): readonly Row[] {
     ['Created:', metadata.creationTimestamp],
     ...(metadata.deletionTimestamp === undefined ? [] : [['Terminates:', metadata.deletionTimestamp]]),
     ['Status:', statusText(target)],
-    ...(status.message === undefined ? [] : [['Message:', printable(status.message)]]),
+    ...(status.message === undefined ? [] : [['Message:', status.message]]),
   ];
 }
 
@@ -102,7 +103,7 @@ function containersText(
   const blocks = containers.map((container) => {
     const status = statuses.find(({ name }) => name === container.name);
     const fields = [...(status ? statusFields(status, nowMs) : []), ...specFields(container)];
-    return `  ${container.name}:\n${fields.map(([name, value]) => `${`    ${name}:`.padEnd(fieldWidth)}${printable(value)}\n`).join('')}`;
+    return `  ${visibleLine(container.name)}:\n${fields.map(([name, value]) => `${`    ${name}:`.padEnd(fieldWidth)}${visibleLine(value)}\n`).join('')}`;
   });
   return `${heading}:\n${blocks.join('')}`;
 }

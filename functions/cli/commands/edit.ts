@@ -1,12 +1,12 @@
 /** `probelet edit`: changes a target in the user's editor, which opens again where the API refuses the text. */
 import type { Command } from 'commander';
-import { stringify } from 'yaml';
 import type { AppliedManifest } from '../../../shared/api/apply-manifests.ts';
 import type { TargetView } from '../../../shared/api/target-schema.ts';
 import { convertFile } from '../../../shared/manifest/convert.ts';
 import { membersOf } from '../../../shared/manifest/values.ts';
 import { ClientError, refusalLine } from '../../client/client-error.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
+import { yamlText } from '../documents.ts';
 import { type Editor, editorIn } from '../editor.ts';
 import { CliError, exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
@@ -32,7 +32,7 @@ export const editCommand = ({ io }: CommandSetting): Command =>
         if (!target) throw noTarget(name, namespace);
         const editor = editorIn(io.env);
         try {
-          io.out(`${await edit(target, { session, editor, io })}\n`);
+          io.line(await edit(target, { session, editor, io }));
         } finally {
           editor.end();
         }
@@ -75,10 +75,7 @@ async function edit(target: TargetView, { session, editor, io }: Editing): Promi
 
 /** What a client decides. */
 const editable = ({ apiVersion, kind, metadata: { namespace, name, labels, annotations }, spec }: TargetView): string =>
-  stringify(
-    { apiVersion, kind, metadata: { namespace, name, labels, annotations }, spec },
-    { lineWidth: 0, aliasDuplicateObjects: false },
-  );
+  yamlText({ apiVersion, kind, metadata: { namespace, name, labels, annotations }, spec });
 
 type Stored =
   | { readonly kind: 'stored'; readonly isChange: boolean }

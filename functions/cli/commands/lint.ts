@@ -55,7 +55,7 @@ export const lintCommand = ({ io, endWith }: CommandSetting): Command =>
       const errors = conversions.flatMap((each) => (each.kind === 'invalid' ? each.errors : []));
       const findings = targets.flatMap(findingsOf);
       if (output === 'sarif') io.out(`${JSON.stringify(sarifLog({ findings, errors }), null, 2)}\n`);
-      else io.out(findings.map((finding) => `${findingText(finding)}\n`).join(''));
+      else for (const finding of findings) io.line(findingText(finding));
       reportErrors(conversions, io.err);
       if (targets.length === 0 && errors.length === 0) io.err('No file has a target.');
       const isFailed = targets.length === 0 || findings.some(({ severity }) => failing[failOn]?.includes(severity));

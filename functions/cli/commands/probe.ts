@@ -77,7 +77,7 @@ async function printFound(named: NamedTarget, { io, endWith, session, endMs }: P
     for (const event of events) {
       if (event.reason !== probedReason || known.has(event.id) || found.has(keyOfProbe(event))) continue;
       found.set(keyOfProbe(event), event);
-      io.out(foundText(named, event));
+      for (const line of foundLines(named, event)) io.line(line);
     }
     const left = requested.filter((each) => !found.has(keyOfProbe(each)));
     if (left.length === 0) break;
@@ -101,7 +101,10 @@ const keyOfProbe = ({ container, probeType }: ProbeKey): string => `${container}
 const lateText = (name: string, left: readonly ProbeKey[]): string =>
   `target/${name}: no result of ${left.map(keyOfProbe).join(', ')} by the end of --timeout; 'probelet describe target ${name}' shows why`;
 
-function foundText({ namespace, name }: NamedTarget, { container, probeType, result, attempts }: EventView): string {
+function foundLines(
+  { namespace, name }: NamedTarget,
+  { container, probeType, result, attempts }: EventView,
+): readonly string[] {
   const head = `${probeType} probe of ${namespace}/${name}, container ${container}: ${result ?? 'unknown'}`;
-  return `${[head, ...attempts.flatMap(attemptLines)].join('\n')}\n`;
+  return [head, ...attempts.flatMap(attemptLines)];
 }

@@ -8,6 +8,7 @@ import {
 } from '../../../shared/core/rehearsal.ts';
 import { specProbes } from '../../../shared/core/spec.ts';
 import type { ProbeType } from '../../../shared/core/types.ts';
+import { visibleLine } from '../../../shared/lib/visible-text.ts';
 import { apiCommand } from '../connection.ts';
 import { exitCodes, WrongUse } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
@@ -181,5 +182,5 @@ function textOf({ name, probe, steps }: Rehearsed, io: Io): string {
     step.result ?? 'unknown',
     effectOf(probe, step),
   ]);
-  return `${name}: every ${period} s, ${first}\n${tableText([['PROBE', 'TIME', 'FINDING', 'RUN', 'RESULT', 'EFFECT'], ...rows], io)}`;
+  return `${visibleLine(name)}: every ${period} s, ${first}\n${tableText([['PROBE', 'TIME', 'FINDING', 'RUN', 'RESULT', 'EFFECT'], ...rows], io)}`;
 }

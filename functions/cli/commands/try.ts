@@ -70,7 +70,7 @@ export const tryCommand = ({ io, endWith }: CommandSetting): Command =>
       const targets = names ? namedTargets(all, names) : all;
       const probes = targets.flatMap((target) => specProbes(target.spec).map((each) => ({ target, probe: each })));
       if (probes.length === 0) io.err('No file has a probe.');
-      const tried = await tryAll(probes, settings, output === 'text' ? io.out : () => undefined);
+      const tried = await tryAll(probes, settings, output === 'text' ? io.line : () => undefined);
       if (output === 'json') io.out(`${JSON.stringify(tried, null, 2)}\n`);
       if (tried.length === 0 || tried.some(({ result }) => result !== 'success')) endWith(exitCodes.failed);
     });
@@ -104,13 +104,13 @@ type Tried = {
 };
 
 /** One after another, as an operator reads them. Each ends with its own time-out. */
-async function tryAll(chosen: readonly Chosen[], settings: Settings, out: (text: string) => void) {
+async function tryAll(chosen: readonly Chosen[], settings: Settings, print: (line: string) => void) {
   const probing = probingOf(settings);
   const tried: Tried[] = [];
   for (const each of chosen) {
     const one = await tryOne(each, probing);
     tried.push(one);
-    out(textOf(one));
+    for (const line of linesOf(one)) print(line);
   }
   probing.close();
   return tried;
@@ -164,7 +164,7 @@ function requestText(request: ProbeRequest): string {
   return 'service' in request && request.service !== '' ? `${address} ${request.service}` : address;
 }
 
-function textOf({ target, container, probeType, request, result, attempts }: Tried): string {
+function linesOf({ target, container, probeType, request, result, attempts }: Tried): readonly string[] {
   const head = `${probeType} probe of ${target}, container ${container}: ${result}`;
-  return `${[head, `  ${request}`, ...attempts.flatMap(attemptLines)].join('\n')}\n`;
+  return [head, `  ${request}`, ...attempts.flatMap(attemptLines)];
 }

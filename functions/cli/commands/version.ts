@@ -15,10 +15,10 @@ export const versionCommand = ({ io }: CommandSetting): Command =>
     .option('--client', 'of this program alone')
     .addHelpText('after', examples)
     .action(async (_options: object, command: Command) => {
-      io.out(`Client: ${productVersion}\n`);
+      io.line(`Client: ${productVersion}`);
       if (command.opts<{ readonly client?: boolean }>().client) return;
       await withSession(connectionOf(flagsOf(command), io.env), { io }, async ({ client }) => {
         const { api, status } = await client.version();
-        io.out(`Server: API ${api}, ${status}\n`);
+        io.line(`Server: API ${api}, ${status}`);
       });
     });

@@ -48,7 +48,7 @@ export const waitCommand = ({ io }: CommandSetting): Command =>
         for (const name of names) {
           const line = await waitFor(name, awaited, { io, session, endMs });
           if (line === undefined) io.err(await noneToWaitFor(name, session));
-          else io.out(`${line}\n`);
+          else io.line(line);
         }
       });
     });

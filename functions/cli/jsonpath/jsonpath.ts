@@ -3,6 +3,7 @@
  * util/jsonpath). A missing field is no error, as with kubectl's `--allow-missing-template-keys`. Members are in the
  * order of the value; kubectl's have none.
  */
+import { visibleLine } from '../../../shared/lib/visible-text.ts';
 import { JsonpathError, type Path, type PathNode, parseTemplate, type TemplateNode } from './parser.ts';
 
 export type Template = readonly TemplateNode[];
@@ -13,17 +14,18 @@ const valuesMax = 5_000_000;
 /** The text that the template makes of the value. @throws JsonpathError */
 export const printTemplate = (template: Template, value: unknown): string =>
   resultsOf(template, value)
-    .map((values) => values.map(valueText).join(' '))
+    .map(({ values, isOwn }) => values.map(isOwn ? valueText : visibleValue).join(' '))
     .join('');
 
 /** A JSON array for each path, as `-o jsonpath-as-json` prints it. @throws JsonpathError */
 export const printAsJson = (template: Template, value: unknown): string =>
   resultsOf(template, value)
-    .map((values) => `${JSON.stringify(values, null, 4)}\n`)
+    .map(({ values }) => `${JSON.stringify(values, null, 4)}\n`)
     .join('');
 
 /** What the first path of a template finds, such as a column's. @throws JsonpathError */
-export const foundBy = (template: Template, value: unknown): readonly unknown[] => resultsOf(template, value)[0] ?? [];
+export const foundBy = (template: Template, value: unknown): readonly unknown[] =>
+  resultsOf(template, value)[0]?.values ?? [];
 
 /**
  * `metadata.name`, `.metadata.name` and `{.metadata.name}` mean the same, as for kubectl's columns and `--sort-by`.
@@ -38,10 +40,14 @@ export function relaxedTemplate(expression: string): Template {
   return parseTemplate(`{.${path}}`);
 }
 
-function resultsOf(template: Template, value: unknown): readonly (readonly unknown[])[] {
+/** `isOwn`: a text of the template itself, which keeps its line breaks. */
+type Result = { readonly values: readonly unknown[]; readonly isOwn: boolean };
+
+function resultsOf(template: Template, value: unknown): readonly Result[] {
   return template.flatMap((node) => {
-    const found = walked([value], node.path);
-    return node.kind === 'path' ? [found] : found.flatMap((each) => resultsOf(node.body, each));
+    const values = walked([value], node.path);
+    if (node.kind === 'path') return [{ values, isOwn: node.path.at(-1)?.kind === 'literal' }];
+    return values.flatMap((each) => resultsOf(node.body, each));
   });
 }
 
@@ -155,3 +161,5 @@ export function valueText(value: unknown): string {
   if (typeof value === 'string') return value;
   return typeof value === 'object' ? JSON.stringify(value) : `${value}`;
 }
+
+const visibleValue = (value: unknown): string => visibleLine(valueText(value));

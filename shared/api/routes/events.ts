@@ -33,7 +33,7 @@ const attemptSchema = z
   })
   .openapi('Attempt');
 
-const eventSchema = z
+export const eventSchema = z
   .object({
     id: z.string(),
     time: instant,

@@ -1,6 +1,6 @@
 /** Runs one command line in this process, on a clock that waits for nothing. */
 import assert from 'node:assert/strict';
-import type { Io } from '../../../functions/cli/io.ts';
+import type { Streams } from '../../../functions/cli/io.ts';
 import { runCli } from '../../../functions/cli/program.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import { startMs } from '../../api/world.ts';
@@ -9,7 +9,7 @@ import { immediateClock } from '../../support/immediate-clock.ts';
 export type Ran = { readonly code: number; readonly out: string; readonly err: readonly string[] };
 
 /** `onOut`: called with each piece that is printed. */
-export type RunOptions = Partial<Io> & { readonly onOut?: (text: string) => void };
+export type RunOptions = Partial<Streams> & { readonly onOut?: (text: string) => void };
 
 export async function ranCli(args: readonly string[], { onOut, ...overrides }: RunOptions = {}): Promise<Ran> {
   const printed: string[] = [];
