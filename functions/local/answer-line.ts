@@ -19,15 +19,38 @@ function secretsOf(receiver: Receiver): readonly string[] {
     case 'opsgenie':
       return [receiver.key];
     case 'webhook':
-      return [receiver.url, ...(receiver.secret === undefined ? [] : [receiver.secret])];
+      return [...urlSecrets(receiver.url), ...(receiver.secret === undefined ? [] : [receiver.secret])];
     case 'slack':
     case 'teams':
     case 'discord':
     case 'alertmanager':
-      return [receiver.url];
+      return urlSecrets(receiver.url);
     case 'email':
       return receiver.login ? [receiver.login.password] : [];
     case 'exec':
       return [];
+  }
+}
+
+/** Shorter words of a path, such as `hooks`, are no secrets. */
+const secretCharactersMin = 8;
+
+/** Parts of the address of a webhook, the longest first: its path or query may be the only secret. */
+function urlSecrets(text: string): readonly string[] {
+  const url = URL.parse(text);
+  if (!url) return [text];
+  const { href, pathname, search, searchParams, username, password } = url;
+  const words = [...pathname.split('/'), ...searchParams.values(), username, password];
+  const parts = [...words, ...words.map(decoded)].filter(({ length }) => length >= secretCharactersMin);
+  return [text, href, `${pathname}${search}`, pathname, search, ...parts]
+    .filter((part) => part.length >= secretCharactersMin)
+    .toSorted((a, b) => b.length - a.length);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
   }
 }

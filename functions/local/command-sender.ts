@@ -3,6 +3,7 @@ import type { Notification } from '../../shared/alerts/alert-state.ts';
 import { type SendOutcome, sendMsMax } from '../../shared/alerts/delivery.ts';
 import type { CommandReceiver } from '../../shared/alerts/formats/receiver.ts';
 import { notificationJson } from '../../shared/alerts/formats/webhook.ts';
+import { shownNotification } from '../../shared/alerts/shown-notification.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
 import { commandProcesses } from '../../shared/exec/command-processes.ts';
 import { localCommands } from '../../shared/exec/local.ts';
@@ -27,7 +28,7 @@ export function commandSender(clock: Clock, allows: AllowList | undefined): Comm
   return {
     async run(notification, receiver) {
       const { command } = receiver;
-      const input = `${JSON.stringify(notificationJson(notification))}\n`;
+      const input = `${JSON.stringify(notificationJson(shownNotification(notification)))}\n`;
       const outcome = await runCommand({ command, timeoutMs: commandMsMax, input });
       switch (outcome.kind) {
         case 'exited': {

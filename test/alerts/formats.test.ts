@@ -72,13 +72,18 @@ const unready = 'containers with unready status: [app]';
 const [caused] = sampleNotification({}, { message: `${refused}; ${unready}` }).incidents;
 const causedEnded = caused ? [{ ...caused, resolvedMs: startMs + 90_000 }] : [];
 
+/** As a viewer of Markdown shows it. */
+const withoutEscapes = (text: string): string => text.replaceAll(/\\(.)/g, '$1');
+
 /** The texts of a notification for people, by format. */
 function textsOf(notification: Notification): readonly (readonly [kind: string, texts: readonly string[]])[] {
   const mail = mailOf(notification, { from: 'a@b.test', to: ['c@d.test'] });
   return [
     ...receivers.map((receiver) => {
       const { body } = alertRequest(notification, receiver, startMs);
-      return [receiver.kind, textsIn(JSON.parse(body))] as const;
+      const texts = textsIn(JSON.parse(body));
+      const isMarkdown = receiver.kind === 'teams' || receiver.kind === 'discord';
+      return [receiver.kind, isMarkdown ? texts.map(withoutEscapes) : texts] as const;
     }),
     ['email', [mail.subject, mail.text]],
   ];

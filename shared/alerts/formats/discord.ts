@@ -1,6 +1,7 @@
 /** A message of Discord's webhooks with one embed. */
 import type { Notification } from '../alert-state.ts';
 import { cutText, incidentLines, isoInstant, type Outlook, outlookOf, titleText } from '../notification-text.ts';
+import { inMarkdown } from '../shown-notification.ts';
 import { type AlertRequest, jsonRequest } from './receiver.ts';
 
 /** Discord's limits of an embed. Together they stay below 6,000. */
@@ -12,9 +13,9 @@ const colors: { readonly [outlook in Outlook]: number } = { open: 0xd03030, part
 
 /** Mentions in a message notify no one. */
 export function discordRequest(notification: Notification, { url }: { readonly url: string }): AlertRequest {
-  const description = cutText(incidentLines(notification).join('\n'), discordDescriptionMax);
+  const description = cutText(incidentLines(notification).map(inMarkdown).join('\n'), discordDescriptionMax);
   const embed = {
-    title: cutText(titleText(notification), discordTitleMax),
+    title: cutText(inMarkdown(titleText(notification)), discordTitleMax),
     ...(description !== '' && { description }),
     color: colors[outlookOf(notification)],
     timestamp: isoInstant(notification.atMs),

@@ -1,6 +1,7 @@
 /** A mail of plain text. Its Message-ID is stable, and mails of one batch are one thread. */
 import type { Notification } from '../alert-state.ts';
 import { cutText, incidentLines, isoInstant, type Outlook, outlookOf, titleText } from '../notification-text.ts';
+import { shownNotification } from '../shown-notification.ts';
 import type { MailReceiver } from './receiver.ts';
 
 const subjectCharactersMax = 200;
@@ -18,7 +19,8 @@ export type Mail = {
   readonly date: Date;
 };
 
-export function mailOf(notification: Notification, { from, to }: Pick<MailReceiver, 'from' | 'to'>): Mail {
+export function mailOf(given: Notification, { from, to }: Pick<MailReceiver, 'from' | 'to'>): Mail {
+  const notification = shownNotification(given);
   const { id, batch, alert, atMs } = notification;
   const domain = from.slice(from.lastIndexOf('@'));
   const title = titleText(notification);

@@ -1,5 +1,6 @@
 /** The format of each kind of receiver over HTTP. */
 import type { Notification } from '../alert-state.ts';
+import { shownNotification } from '../shown-notification.ts';
 import { alertmanagerRequest } from './alertmanager.ts';
 import { discordRequest } from './discord.ts';
 import { opsgenieRequest } from './opsgenie.ts';
@@ -10,7 +11,8 @@ import { teamsRequest } from './teams.ts';
 import { webhookRequest } from './webhook.ts';
 
 /** Returns the request that reports the notification to the receiver. `nowMs` is the time of this attempt. */
-export function alertRequest(notification: Notification, receiver: HttpReceiver, nowMs: number): AlertRequest {
+export function alertRequest(given: Notification, receiver: HttpReceiver, nowMs: number): AlertRequest {
+  const notification = shownNotification(given);
   switch (receiver.kind) {
     case 'webhook':
       return webhookRequest(notification, receiver, nowMs);
