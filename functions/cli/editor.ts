@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { visibleLine } from '../../shared/lib/visible-text.ts';
 import { CliError } from './exit-codes.ts';
 import type { Io } from './io.ts';
 
@@ -24,7 +25,7 @@ export function editorIn(env: Io['env']): Editor {
   let isKept = false;
   return {
     async edited(text, comments) {
-      writeFileSync(file, comments.map((line) => `# ${line}\n`).join('') + text, { mode: 0o600 });
+      writeFileSync(file, comments.map((line) => `# ${visibleLine(line)}\n`).join('') + text, { mode: 0o600 });
       await run(env, file);
       return withoutComments(readFileSync(file, 'utf8'));
     },

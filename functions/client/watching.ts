@@ -5,6 +5,7 @@
  */
 import type { Dispatcher } from 'undici';
 import { sleep } from '../../shared/lib/clock.ts';
+import { boundedText } from './bounded-body.ts';
 import { ClientError } from './client-error.ts';
 import { eventStream, type StreamMessage } from './event-stream.ts';
 import {
@@ -32,6 +33,8 @@ export type WatchedEvent =
 const reconnectionsMax = 20;
 /** Between two lists of an API without a stream. A list that takes longer than this is followed by as long a pause. */
 const pollMs = 5_000;
+/** Of the answer that refuses a watch; what is longer is no problem document. */
+const refusalBytesMax = 1024 * 1024;
 /** The server says something every 15 s. */
 const silenceMaxMs = 45_000;
 
@@ -104,7 +107,7 @@ async function* connected(deps: RequestDeps, query: WatchQuery, lastEventId: str
 
 async function refused(deps: RequestDeps, { statusCode: status, headers, body }: Dispatcher.ResponseData) {
   const mark = markOf(headers);
-  const parsed = parsedJson(mark.type, await body.text());
+  const parsed = parsedJson(mark.type, (await boundedText(body, refusalBytesMax)) ?? '');
   // What API Gateway answers where an API has no such route.
   if (status === 404 && isGatewayAnswer(parsed)) return new StreamAbsent();
   return refusedBy(deps, { ...mark, status, body: parsed });
