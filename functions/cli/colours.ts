@@ -5,11 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import { visibleText } from '../../shared/lib/visible-text.ts';
 
+/** Stands for ESC. */
 const word = randomUUID();
-const begins = new RegExp(`<${word}(\\d+)>`, 'g');
 
 /** `colour`: of ECMA-48, such as 31 for red. */
-export const coloured = (text: string, colour: number): string => `<${word}${colour}>${text}<${word}0>`;
+export const coloured = (text: string, colour: number): string => `${word}[${colour}m${text}${word}[0m`;
 
 /** What a terminal may have: nothing in it commands the terminal but the colours of `coloured`. */
-export const gated = (text: string): string => visibleText(text).replaceAll(begins, '\u001b[$1m');
+export const gated = (text: string): string => visibleText(text).replaceAll(word, '\u001b');

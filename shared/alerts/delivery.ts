@@ -2,6 +2,7 @@
  * Delivers notifications at least once. Each receiver has its own bounded queue, so one that fails or hangs does not
  * delay the others. Within a queue the order is kept: the end of an incident never overtakes its beginning.
  */
+import { ownProperty } from '../core/own-property.ts';
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
@@ -63,7 +64,9 @@ export type Delivery = {
 export function startDelivery(receivers: readonly string[], kept: AlertOutbox, ports: DeliveryPorts): Delivery {
   for (const [receiver, { length }] of Object.entries(kept))
     if (!receivers.includes(receiver)) warnOfDropped(receiver, length, ports.log);
-  const lanes = new Map(receivers.map((receiver) => [receiver, new Lane(receiver, kept[receiver] ?? [], ports)]));
+  const lanes = new Map(
+    receivers.map((receiver) => [receiver, new Lane(receiver, ownProperty(kept, receiver) ?? [], ports)]),
+  );
   return {
     add: (notification) => {
       for (const receiver of new Set(notification.receivers)) lanes.get(receiver)?.add(notification);

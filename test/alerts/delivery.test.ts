@@ -55,6 +55,15 @@ describe('delivery', () => {
     assert.deepEqual(world.delivery.outbox(), {});
   });
 
+  for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty'])
+    test(`to a receiver named ${name} is as to any other`, async () => {
+      const world = deliveryWorld({ [name]: (_, attempt) => (attempt < 2 ? failed : delivered) });
+      world.add('one');
+      assert.deepEqual(Object.keys(world.delivery.outbox()), [name]);
+      await world.clock.advance(60_000);
+      assert.deepEqual(world.idsAt(name), ['one', 'one']);
+    });
+
   test('cuts a receiver off that hangs, and delays no other', async () => {
     const world = deliveryWorld({ hangs: () => new Promise<never>(() => undefined), ops: () => delivered });
     world.add('one');

@@ -25,6 +25,9 @@ const repeatedSearches: Readonly<Record<string, string>> = {
   '/\\W/g': 'is of constant length',
   '/%([0-9a-fA-F]{2})/g': 'is of constant length',
   '/[\\r\\n]/g': 'is of constant length',
+  '/[\\p{Cc}\\p{Zl}\\p{Zp}\\p{Bidi_Control}\\u00ad\\u200b\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]/gu':
+    'is of constant length',
+  '/[\\\\`*_~|<>[\\](){}#@!]|:(?=\\/\\/)|www(?=\\.)/gi': 'looks at no more than two characters beyond',
   '/[^\\x20-\\x7e]/g': 'is of constant length',
   '/["\\\\]/g': 'is of constant length',
   '/\\\\(.)/gs': 'is of constant length',
