@@ -28,12 +28,20 @@ const farFromItsTimeout = http({ sleepMs: 200, timeoutMs: 1500 });
 
 const overHttp2 = (sleepMs: number): Vector => ({ name: 'h2', probe: { timeoutMs: 1000 }, reply: [{ sleepMs }] });
 
+const overConnections = (count: number): Vector => ({
+  name: 'h2/again',
+  timeoutMs: 1000,
+  connections: Array.from({ length: count }, () => ({ hello: [], reply: [] })),
+});
+
 describe('at the same time run', () => {
   const cases: readonly (readonly [what: string, vector: Vector, atOnce: number])[] = [
     ['one time-critical vector', twoHops, 1],
     ['one whose server over HTTP/2 sleeps until shortly before the time-out', overHttp2(800), 1],
     ['two that sleep for less', farFromItsTimeout, 2],
     ['two whose server over HTTP/2 sleeps', overHttp2(30), 2],
+    ['one with a dozen connections, each with its handshake', overConnections(12), 1],
+    ['four with a few connections', overConnections(3), 4],
     ['four that do not sleep', { name: 'tcp/closed', server: 'closed', timeoutMs: 300 }, 4],
   ];
   for (const [what, vector, atOnce] of cases) test(what, () => assert.equal(wireConcurrency(vector), atOnce));

@@ -10,6 +10,8 @@ import type { Vector } from './runner.ts';
  */
 const wireAtOnce = 4;
 const sleepingAtOnce = 2;
+/** A vector with more connections one after the other needs much of its time-out for their handshakes. */
+const connectionsBeside = 4;
 
 /** What other vectors that are set up at the same time may add to the way of one probe, on a busy machine. */
 const crowdDelayMs = 500;
@@ -32,9 +34,11 @@ type Timed = {
 
 /** How many vectors like this one may run at the same time. */
 export function wireConcurrency(vector: Vector): number {
-  if (isTimeCritical(vector)) return 1;
+  if (isTimeCritical(vector) || hasManyConnections(vector as unknown as Timed)) return 1;
   return sleepsMs(vector as unknown as Timed).some((sleptMs) => sleptMs > 0) ? sleepingAtOnce : wireAtOnce;
 }
+
+const hasManyConnections = ({ connections = [] }: Timed): boolean => connections.length > connectionsBeside;
 
 /** True when the vector's servers sleep, and what they sleep comes close to the time-out. */
 export function isTimeCritical(vector: Vector): boolean {
