@@ -142,5 +142,5 @@ function phaseOf({ target, report, status }: TargetState, statuses: Statuses): P
   if (report?.phase && target.spec.lifecycle === 'reported') return report.phase;
   const { phase } = status.status;
   if (phase === 'Succeeded' || phase === 'Failed') return phase;
-  return podPhase({ spec: target.spec, ...statuses });
+  return podPhase({ spec: target.spec, ...statuses, terminal: target.deletionTimestampMs !== undefined });
 }

@@ -336,6 +336,30 @@ describe('a terminating target', () => {
     assert.deepEqual([requests(plan.record), plan.record.restartRequests], [[], {}]);
   });
 
+  describe('is over once its containers have ended, whatever its policy', () => {
+    for (const restartPolicy of ['Always', 'OnFailure', 'Never'] as const)
+      for (const [exitCode, phase, reason] of [
+        [0, 'Succeeded', 'PodCompleted'],
+        [1, 'Failed', 'PodFailed'],
+      ] as const)
+        test(`${restartPolicy}, exit code ${exitCode}`, () => {
+          const down = containerStatusOf('app', { kind: 'terminated', exitCode });
+          const state = reported(down, registered({ lifecycle: 'reported', restartPolicy }));
+          const { status } = written(terminating(state, 60_000), 5_000).record;
+          const ready = status.conditions.find(({ type }) => type === 'Ready');
+          assert.deepEqual([status.phase, ready?.status, ready?.reason], [phase, 'False', reason]);
+        });
+  });
+
+  test('runs while a sidecar does', () => {
+    const side = { name: 'side', restartPolicy: 'Always' } as const;
+    const down = containerStatusOf('app', { kind: 'terminated', exitCode: 0 });
+    const state = reported(down, registered({ lifecycle: 'reported', initContainers: [side] }));
+    assert.ok(state.report);
+    const report = { ...state.report, initContainerStatuses: [containerStatusOf('side', running)] };
+    assert.equal(written(terminating({ ...state, report }, 60_000), 5_000).record.status.phase, 'Running');
+  });
+
   test('is purged when its grace period ends, and the timekeeper knows when', () => {
     const state = terminating(registered(), 60_000);
     const settled = afterwards(state, written(state, 59_999));

@@ -68,7 +68,10 @@ function seenContainer(items: SeenItems, container: SpecContainer, isSidecar: bo
     state: found?.state?.kind ?? 'unknown',
     ...(ended?.exitCode !== undefined && { lastExitCode: ended.exitCode }),
     isStatic: spec.lifecycle === 'static',
-    restarts: policy === 'Always' || (policy === 'OnFailure' && ended?.exitCode !== 0),
+    // Nothing restarts while the target terminates.
+    restarts:
+      items.target.deletionTimestampMs === undefined &&
+      (policy === 'Always' || (policy === 'OnFailure' && ended?.exitCode !== 0)),
     probes: new Map(
       (['startup', 'readiness', 'liveness'] as const).flatMap((type) =>
         container[`${type}Probe`] === undefined ? [] : [[type, seenProbe(items, name, type)] as const],
