@@ -17,6 +17,7 @@ import { tcpProber } from '../../shared/prober/tcp.ts';
 import { shardLoader } from '../../shared/run/load.ts';
 import { applyStep, probeCycle } from '../../shared/run/probing/probe-cycle.ts';
 import { adoptTarget } from '../../shared/run/probing/workers.ts';
+import { runShard } from '../../shared/run/run-shard.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
 import { inLanes } from '../support/lanes.ts';
 import { runConditions } from './conditions.ts';
@@ -27,6 +28,7 @@ import { runResults } from './results.ts';
 import { runRunloop } from './runloop.ts';
 import type { Finding, Vector, VectorRunner } from './runner.ts';
 import { runStatusManager } from './status-manager.ts';
+import { runTermination } from './termination.ts';
 import { wireConcurrency } from './time-critical.ts';
 import { runUpdatePodStatus } from './update-pod-status.ts';
 import { baseOf, readVectors, vectorFiles } from './vector-files.ts';
@@ -83,6 +85,7 @@ const families: Readonly<Record<string, Family>> = {
   'update-pod-status': pure(runUpdatePodStatus, updatePodStatus),
   conditions: pure(runConditions, containersReadyCondition, podReadyCondition, podInitializedCondition),
   'status-manager': pure(runStatusManager, nextStatus, apiApp, applyStep, syncTarget),
+  termination: pure(runTermination, apiApp, runShard, syncTarget),
   'wire-http': wire(runWireHttp, httpProber),
   'wire-certificates': wire(runWireHttp, httpProber),
   'wire-tls': wire(runWireHttp, httpProber),

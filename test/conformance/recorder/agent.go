@@ -91,6 +91,7 @@ func (s statusSource) GetPodStatus(uid types.UID) (v1.PodStatus, bool) { return 
 type cache struct {
 	results.Manager
 	beforeRemove func()
+	onSet        func(id kubecontainer.ContainerID, result results.Result)
 	// isForgetful makes it find nothing, so that every UpdatePodStatus
 	// triggers the readiness worker.
 	isForgetful bool
@@ -104,6 +105,14 @@ func (c *cache) Get(id kubecontainer.ContainerID) (results.Result, bool) {
 		return results.Unknown, false
 	}
 	return c.Manager.Get(id)
+}
+
+// Set keeps the result of a container.
+func (c *cache) Set(id kubecontainer.ContainerID, result results.Result, pod *v1.Pod) {
+	if c.onSet != nil {
+		c.onSet(id, result)
+	}
+	c.Manager.Set(id, result, pod)
 }
 
 // Remove forgets the result of a container.

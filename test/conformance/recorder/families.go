@@ -23,6 +23,7 @@ type family struct {
 const (
 	exported = "exported API"
 	seam     = "exported API, fields by reflection"
+	linked   = "exported API and two functions by name"
 	sockets  = "exported API, real sockets"
 	// wireLanes leaves two processors time to spare.
 	wireLanes = 6
@@ -35,6 +36,7 @@ var families = []family{
 	{name: "prober", reach: seam, record: recordProber},
 	{name: "results", reach: exported, record: recordResults},
 	{name: "runloop", reach: seam, record: recordRunloop},
+	{name: "termination", reach: linked, record: recordTermination},
 	{name: "status-manager", reach: seam, record: recordStatusManager},
 	{name: "update-pod-status", reach: seam, record: recordUpdatePodStatus},
 	{name: "wire-addresses", reach: sockets, record: recordInRoom, lanes: wireLanes},
