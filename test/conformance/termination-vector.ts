@@ -60,7 +60,7 @@ export type Recorded = {
   readonly verdicts: Results;
   readonly conditions: readonly ShownCondition[];
   readonly containers: readonly ShownContainer[];
-  /** The grace periods with which kubelet has told the runtime to end the pod. */
+  /** The grace periods with which kubelet has said the runtime to end the pod. */
   readonly grace: readonly number[];
   /** All containers have ended, and the pod with them. */
   readonly ended: boolean;

@@ -2,7 +2,7 @@
  * The product as the termination vectors see it: the pod is a target that is registered, reported on and deleted
  * through the API of a process that also holds its shard and syncs its status, over a store in memory.
  *
- * Whoever runs the containers does as kubelet does: it reports how they are, and once all of them have ended after a
+ * The reporter does as kubelet does: it reports how they are, and once all of them have ended after a
  * deletion it deletes the pod without a grace period (pkg/kubelet/status, syncPod).
  */
 import { targetAddress } from '../../shared/store/keys.ts';
