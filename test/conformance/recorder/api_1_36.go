@@ -3,9 +3,16 @@
 package recorder
 
 import (
+	"context"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/kubernetes/pkg/kubelet"
+	"k8s.io/kubernetes/pkg/kubelet/allocation"
+	"k8s.io/kubernetes/pkg/kubelet/config"
+	kubepod "k8s.io/kubernetes/pkg/kubelet/pod"
+	"k8s.io/kubernetes/pkg/kubelet/status"
 	"k8s.io/kubernetes/pkg/probe"
 	"k8s.io/kubernetes/pkg/probe/grpc"
 )
@@ -27,3 +34,13 @@ func (n *notifications) OnPodUpdated(pod *v1.Pod, _ v1.PodStatus, isAdded bool) 
 }
 
 func (n *notifications) OnPodRemoved(pod *v1.Pod) { n.removed(pod) }
+
+func newAllocations(
+	k *kubelet.Kubelet, statuses status.Manager, pods kubepod.Manager, ready config.SourcesReady, recorder record.EventRecorderLogger,
+) allocation.Manager {
+	sync := func(pod *v1.Pod) { k.HandlePodSyncs(context.Background(), []*v1.Pod{pod}) }
+	return allocation.NewInMemoryManager(statuses, sync, k.GetActivePods, pods.GetPodByUID, ready, recorder)
+}
+
+// UpdateActuatedPodLevelResources has nothing to do.
+func (r *scriptedRuntime) UpdateActuatedPodLevelResources(*v1.Pod) error { return nil }

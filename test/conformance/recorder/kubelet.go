@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/kubernetes/pkg/kubelet"
-	"k8s.io/kubernetes/pkg/kubelet/allocation"
 	"k8s.io/kubernetes/pkg/kubelet/cm"
 	"k8s.io/kubernetes/pkg/kubelet/config"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
@@ -60,8 +59,7 @@ func newKubeletParts(runtime kubecontainer.Runtime, rootFolder string) kubeletPa
 		parts.statuses, parts.results["liveness"], parts.results["readiness"], parts.results["startup"], nil, recorder,
 	)
 	ready := config.NewSourcesReady(func(sets.Set[string]) bool { return true })
-	sync := func(pod *v1.Pod) { k.HandlePodSyncs(context.Background(), []*v1.Pod{pod}) }
-	allocations := allocation.NewInMemoryManager(parts.statuses, sync, k.GetActivePods, pods.GetPodByUID, ready, recorder)
+	allocations := newAllocations(k, parts.statuses, pods, ready, recorder)
 	work := queue.NewBasicWorkQueue(kubeclock.RealClock{})
 	parts.workers = newPodWorkers(k, recorder, work, resyncInterval, backOffPeriod, parts.cache, allocations)
 	for name, part := range map[string]any{
@@ -70,7 +68,7 @@ func newKubeletParts(runtime kubecontainer.Runtime, rootFolder string) kubeletPa
 		"startupManager": parts.results["startup"], "podCache": parts.cache, "workQueue": work,
 		"allocationManager": allocations, "containerRuntime": runtime, "sourcesReady": ready, "recorder": recorder,
 		"clock": kubeclock.RealClock{}, "reasonCache": kubelet.NewReasonCache(), "rootDirectory": rootFolder,
-		"containerManager":      cm.NewFakeContainerManager(),
+		"containerManager":      cm.NewFakeContainerManagerWithNodeConfig(cm.NodeConfig{}),
 		"volumeManager":         volumemanager.NewFakeVolumeManager(nil, 0, nil, false),
 		"podCertificateManager": &podcertificate.NoOpManager{}, "usernsManager": &userns.UsernsManager{},
 		"tracer": noop.NewTracerProvider().Tracer(""),

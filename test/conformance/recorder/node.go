@@ -197,6 +197,3 @@ func (r *scriptedRuntime) KillPod(ctx context.Context, _ *v1.Pod, _ kubecontaine
 
 // IsPodResizeInProgress: no pod is resized.
 func (r *scriptedRuntime) IsPodResizeInProgress(*v1.Pod, *kubecontainer.PodStatus) bool { return false }
-
-// UpdateActuatedPodLevelResources has nothing to do.
-func (r *scriptedRuntime) UpdateActuatedPodLevelResources(*v1.Pod) error { return nil }
