@@ -12,7 +12,8 @@ const requirements = join(import.meta.dirname, 'requirements.txt');
 /** A copy of what is installed, written last, so that an installation that was cut short is repeated. */
 const installed = join(environment, 'requirements.txt');
 
-const pythonHint = `Python 3.10 or newer with its venv module is a prerequisite of these tests (the emulator of AWS runs on it): install it with
+export const pythonNeeded = 'Python 3.10 or newer with its venv module';
+const pythonHint = `${pythonNeeded} is a prerequisite of these tests (the emulator of AWS runs on it): install it with
 "apt-get install python3-venv" or "brew install python", and run them again.`;
 
 export type PythonPrograms = { readonly ministack: string; readonly java: string };
@@ -28,9 +29,13 @@ export function pythonPrograms(): PythonPrograms {
 const isInstalled = (): boolean =>
   existsSync(installed) && readFileSync(installed, 'utf8') === readFileSync(requirements, 'utf8');
 
+/** Whether there is no Python to install the programs with, though they are not installed yet. */
+export const lacksPython = (): boolean =>
+  !isInstalled() &&
+  spawnSync('python3', ['-c', 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))']).status !== 0;
+
 function install(): void {
-  if (spawnSync('python3', ['-c', 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))']).status !== 0)
-    throw new Error(pythonHint);
+  if (lacksPython()) throw new Error(pythonHint);
   process.stderr.write('Installing the emulator of AWS and a Java runtime in .venv (a minute, once)\n');
   const options: ExecFileSyncOptions = { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] };
   execFileSync('python3', ['-m', 'venv', environment], options);
