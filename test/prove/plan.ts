@@ -24,6 +24,8 @@ export type Extent = {
   readonly kills: number;
   readonly handovers: number;
   readonly faults: readonly string[];
+  /** Faults that are measured alone. */
+  readonly alone: string;
   /** Arguments of each run of Kubernetes' own cases. */
   readonly kubernetes: readonly (readonly string[])[];
   readonly kept: readonly Job[];
@@ -36,6 +38,7 @@ export const full: Extent = {
   kills: 100,
   handovers: 1_000,
   faults: [],
+  alone: 'hanging,reload,mass,uncounted',
   kubernetes: [[], ['--lifecycle', 'static']],
   kept: [],
   worlds: { large: 20, crowded: 4, functions: 40, tick: 40, watched: 40, site: 20 },
@@ -46,6 +49,7 @@ export const slice: Extent = {
   kills: 10,
   handovers: 100,
   faults: ['--slice'],
+  alone: 'hanging,reload,mass',
   kubernetes: [['--slice']],
   kept: [keptJob],
   worlds: { large: 1, crowded: 1, functions: 4, tick: 4, watched: 4, site: 2 },
@@ -89,7 +93,7 @@ export function planOf(extent: Extent, chance: () => number): Plan {
     alone: {
       name: 'hanging',
       script: 'e2e:faults',
-      args: ['--only', 'hanging,reload,mass,uncounted', ...extent.faults],
+      args: ['--only', extent.alone, ...extent.faults],
     },
     computing: [
       sim('sim', firstSeed, extent.seeds),
