@@ -2,8 +2,10 @@
  * The client side of one HTTP/2 connection over a socket: preface, SETTINGS, PING replies, reading and back-pressure.
  */
 import type { Socket } from 'node:net';
+import type { Clock } from '../lib/clock.ts';
 import { type Reading, readSocket } from '../net/reading.ts';
 import { type ConnectionFault, errorCode, errorName, fault, flag, frame, frameReader, frameType } from './frames.ts';
+import { HealthCheck, type HealthCheckPorts, isHealthCheckDue } from './health-check.ts';
 import { type InboundOptions, inbound } from './inbound.ts';
 import type { InboundEvents } from './inbound-events.ts';
 
@@ -12,12 +14,15 @@ export type Lost =
   /** The peer closed its sending side or the connection. */
   | { readonly kind: 'ended' }
   | { readonly kind: 'socket'; readonly error: NodeJS.ErrnoException }
+  /** The peer has not answered the PING of a health check. */
+  | { readonly kind: 'silent' }
   /** The peer violated the protocol. */
   | { readonly kind: 'fault'; readonly fault: ConnectionFault };
 
 /** The text of a lost connection. `ended`: what the client says of a peer that closed it. */
 export function lostText(lost: Lost, ended: string): string {
   if (lost.kind === 'ended') return ended;
+  if (lost.kind === 'silent') return 'http2: client connection lost';
   if (lost.kind === 'socket') return `read: ${lost.error.code ?? lost.error.message}`;
   return `connection error: ${errorName(lost.fault.code)}: ${lost.fault.message}`;
 }
@@ -51,8 +56,13 @@ const settingBytes = 6;
  */
 const unsentBytesMax = 64 * 1024;
 
+export type ConnectionOptions = InboundOptions & {
+  /** Absent: the connection is not checked, as grpc-go's is not. `untilMs`: its end, on the monotonic time. */
+  readonly health?: { readonly clock: Clock; readonly untilMs: number };
+};
+
 /** Takes ownership of `socket`. The caller must first write `clientGreeting`; the request may follow immediately. */
-export function connectHttp2(socket: Socket, events: ConnectionEvents, options: InboundOptions): Http2Connection {
+export function connectHttp2(socket: Socket, events: ConnectionEvents, options: ConnectionOptions): Http2Connection {
   let isOpen = true;
   /** What is sent once all that arrived together is read; undefined: nothing is being read. */
   let unsent: Uint8Array[] | undefined;
@@ -71,6 +81,7 @@ export function connectHttp2(socket: Socket, events: ConnectionEvents, options: 
   };
   const drop = () => {
     isOpen = false;
+    check?.end();
     unsent = undefined;
     socket.destroy();
   };
@@ -83,12 +94,8 @@ export function connectHttp2(socket: Socket, events: ConnectionEvents, options: 
     close();
     events.lost(why);
   };
-  const ping = (payload: Uint8Array) => {
-    const fault = events.pinged();
-    if (!fault) write(frame(frameType.ping, { flags: flag.ack }, payload));
-    return fault;
-  };
-  const read = frameReader(inbound({ events, ping }, options));
+  const check = startCheck(options, { write, silent: () => lose({ kind: 'silent' }) });
+  const read = frameReader(inbound({ events, ping: answerTo(events, write), check }, options));
   const reading = readSocket(socket, {
     take: (bytes) => {
       if (!isOpen) return;
@@ -110,6 +117,18 @@ export function connectHttp2(socket: Socket, events: ConnectionEvents, options: 
     whenTaken: (act) => reading.whenTaken(act),
     whenQuiet: (act) => reading.whenQuiet(act),
   };
+}
+
+/** Answers each PING that is not a fault. */
+const answerTo = (events: ConnectionEvents, write: Http2Connection['write']) => (payload: Uint8Array) => {
+  const fault = events.pinged();
+  if (!fault) write(frame(frameType.ping, { flags: flag.ack }, payload));
+  return fault;
+};
+
+function startCheck({ health }: ConnectionOptions, ports: Omit<HealthCheckPorts, 'clock'>): HealthCheck | undefined {
+  if (!health || !isHealthCheckDue(health.clock, health.untilMs)) return undefined;
+  return new HealthCheck({ ...ports, clock: health.clock });
 }
 
 export type Greeting = {

@@ -7,12 +7,18 @@ import { fixedParser, goAwayParser, pushPromiseParser, settingsParser, windowUpd
 import { type FrameParser, nothing } from './frame-parser.ts';
 import { errorCode, type FrameHeader, type FrameTaker, fault, flag, frameType, hasFlag } from './frames.ts';
 import { type BlockOptions, BlockReader } from './header-block.ts';
+import type { HealthCheck } from './health-check.ts';
 import type { FrameListener, InboundEvents } from './inbound-events.ts';
 import { continuationParser, dataParser, headersParser } from './padded-frames.ts';
 
 export type InboundOptions = BlockOptions & { readonly frameBytesMax: number };
 
-type Listeners = { readonly events: InboundEvents; readonly ping: FrameListener<Uint8Array> };
+type Listeners = {
+  readonly events: InboundEvents;
+  readonly ping: FrameListener<Uint8Array>;
+  /** Of the connection, if its health is checked. */
+  readonly check: HealthCheck | undefined;
+};
 
 export function inbound(listeners: Listeners, options: InboundOptions): FrameTaker {
   const parserOf = lazyParsers(listeners, options);
@@ -44,7 +50,10 @@ export function inbound(listeners: Listeners, options: InboundOptions): FrameTak
       return undefined;
     },
     payload: (bytes, from, to) => current?.parser.take(bytes, from, to),
-    end: () => current?.parser.end(current.header),
+    end: () => {
+      if (openStreamId === 0) listeners.check?.arrived();
+      return current?.parser.end(current.header);
+    },
   };
 }
 
@@ -66,7 +75,7 @@ function lazyParsers(listeners: Listeners, options: InboundOptions): (type: numb
 /** Stands for all types above those that are known. */
 const otherType = frameType.continuation + 1;
 
-function newParser(type: number, { events, ping }: Listeners, blocks: () => BlockReader): FrameParser {
+function newParser(type: number, { events, ping, check }: Listeners, blocks: () => BlockReader): FrameParser {
   switch (type) {
     case frameType.data:
       return dataParser(events);
@@ -89,7 +98,11 @@ function newParser(type: number, { events, ping }: Listeners, blocks: () => Bloc
       return fixedParser({
         bytes: 8,
         isOfConnection: true,
-        end: (payload, header) => (hasFlag(header, flag.ack) ? events.other() : ping(payload)),
+        end: (payload, header) => {
+          if (!hasFlag(header, flag.ack)) return ping(payload);
+          check?.answered(payload);
+          return events.other();
+        },
       });
     case frameType.goAway:
       return goAwayParser(events);

@@ -63,6 +63,7 @@ export const exchangeHttp2: Exchange = (socket, request, options) => {
       isWanted: (name) => name === 'location' || name === 'content-length',
       reserve: (bytes) => stream.reserve(bytes),
       onField: (field) => stream.field(field),
+      health: { clock: options.clock, untilMs: options.deadline.atMs },
     });
     options.deadline.whenOver(() => settle(stream.late()));
     // If the peer closed the socket before the connection listened to it, no event comes.
@@ -226,8 +227,7 @@ class ServerFrames implements ConnectionEvents {
   }
 
   lost(why: Lost): void {
-    const failureClass = why.kind === 'socket' ? 'CONNECT_RESET' : 'HTTP_PROTOCOL';
-    this.#settle(this.#stream.broken(lostText(why, unexpectedEnd), { failureClass }));
+    this.#settle(this.#stream.broken(lostText(why, unexpectedEnd), { failureClass: classOf(why) }));
   }
 
   /** Ends the exchange without a fault of the connection. */
@@ -240,6 +240,11 @@ class ServerFrames implements ConnectionEvents {
     if (outcome?.kind === 'failed' && this.#endGivenUp) this.#endGivenUp();
     else this.#ports.settle(outcome);
   }
+}
+
+function classOf({ kind }: Lost): 'CONNECT_RESET' | 'HTTP_PROTOCOL' | 'TIMEOUT' {
+  if (kind === 'silent') return 'TIMEOUT';
+  return kind === 'socket' ? 'CONNECT_RESET' : 'HTTP_PROTOCOL';
 }
 
 const refusedPush = fault(errorCode.protocol, 'a push that was refused');

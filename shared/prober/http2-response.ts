@@ -16,7 +16,7 @@ import { keptMessage } from './kept-memory.ts';
 export const headerListBytesMax = 10 * 1024 * 1024;
 
 type Breaking = {
-  readonly failureClass?: 'HTTP_PROTOCOL' | 'CONNECT_RESET';
+  readonly failureClass?: 'HTTP_PROTOCOL' | 'CONNECT_RESET' | 'TIMEOUT';
   /** Go repeats the request on another connection. */
   readonly isRetried?: boolean;
 };

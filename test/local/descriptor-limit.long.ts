@@ -132,7 +132,8 @@ test('a process that runs out of descriptors probes late, and no target fails, t
   assert.deepEqual([[...seen.up], seen.down.has('Unknown')], [['True'], false]);
   assert.equal(overload.reason, 'Sockets');
   assert.ok((overload.socketsMax ?? Number.POSITIVE_INFINITY) <= spare, `${overload.socketsMax} descriptors`);
-  assert.match(log.text, /RLIMIT_NOFILE.*socket refused by the machine/);
+  // Which of the two meets the limit first is chance, and after it the budget of sockets is less.
+  assert.match(log.text, /RLIMIT_NOFILE.*(socket|command) refused by the machine/);
   assert.doesNotMatch(log.text, /"level":"error"/);
   const { targets } = await until('its health', patience, () => unlessClosed(health(product)));
   assert.equal(targets, readinessProbes.size);

@@ -124,9 +124,7 @@ type Taken = { readonly frame: (frame: Buffer) => void; readonly requested: () =
 
 /** Reads the client's frames: acknowledges SETTINGS, answers PING, and reports when a request has ended. */
 function follow(socket: Socket, { noSettingsAck }: Http2Script, taken: Taken): void {
-  let unread: Buffer = Buffer.alloc(0);
-  let toSkip = prefaceBytes;
-  const take = (frame: Buffer) => {
+  eachFrame(socket, (frame) => {
     taken.frame(frame);
     const [kind, flag] = [frame[3], frame[4] ?? 0];
     const isAck = (flag & flags.ack) !== 0;
@@ -137,7 +135,13 @@ function follow(socket: Socket, { noSettingsAck }: Http2Script, taken: Taken): v
     }
     const mayEnd = kind === type.data || kind === type.headers;
     if (mayEnd && (flag & flags.endStream) !== 0) taken.requested();
-  };
+  });
+}
+
+/** Calls back with each whole frame that a client sends behind its preface, header included. */
+export function eachFrame(socket: Socket, take: (frame: Buffer) => void): void {
+  let unread: Buffer = Buffer.alloc(0);
+  let toSkip = prefaceBytes;
   socket.on('data', (bytes: Buffer) => {
     unread = Buffer.concat([unread, bytes]);
     const skipped = Math.min(toSkip, unread.length);
