@@ -3,7 +3,7 @@
  * the answer does not come, whatever else does. Source: `readLoop` and `healthCheck` in golang.org/x/net,
  * http2/transport.go, with the times of `configureHTTP2Transport` in apimachinery, which kubelet's transport has.
  */
-import type { Clock } from '../lib/clock.ts';
+import { afterArrivals, type Clock } from '../lib/clock.ts';
 import { frame, frameType } from './frames.ts';
 
 /** Without a frame for so long, the peer is pinged. */
@@ -28,6 +28,7 @@ export const isHealthCheckDue = (clock: Clock, untilMs: number): boolean => unti
 /** Of one connection, from its making until `end`. */
 export class HealthCheck {
   readonly #ports: HealthCheckPorts;
+  #isOver = false;
   #frameMs: number;
   #cancelIdle: () => void;
   #cancelPing: (() => void) | undefined;
@@ -51,16 +52,18 @@ export class HealthCheck {
   }
 
   end(): void {
+    this.#isOver = true;
     this.#cancelIdle();
     this.#cancelPing?.();
   }
 
   #lookAfter(delayMs: number): () => void {
-    return this.#ports.clock.setTimer(delayMs, () => this.#look());
+    return this.#ports.clock.setTimer(delayMs, () => afterArrivals(this.#ports.clock, () => this.#look()));
   }
 
   /** One timer for all frames: most connections never see it end. */
   #look(): void {
+    if (this.#isOver) return;
     const quietMs = this.#ports.clock.monotonicMs() - this.#frameMs;
     if (quietMs < readIdleMs) {
       this.#cancelIdle = this.#lookAfter(readIdleMs - quietMs);

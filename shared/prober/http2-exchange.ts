@@ -3,6 +3,7 @@
  * uses: what ends the stream before its header block is a failure, what ends it in the body a prober error. Source:
  * golang.org/x/net, http2/transport.go.
  */
+
 import {
   beforeSettings,
   type ConnectionEvents,
@@ -17,6 +18,7 @@ import { type ConnectionFault, errorCode, errorName, fault } from '../http2/fram
 import type { Block } from '../http2/header-block.ts';
 import type { Data, GoAway, Malformed, Reset, WindowUpdate } from '../http2/inbound-events.ts';
 import { type Settings, settingId } from '../http2/settings.ts';
+import { afterArrivals } from '../lib/clock.ts';
 import type { Exchange, Exchanged } from './http-exchange.ts';
 import { sentHost } from './http1-request.ts';
 import { connectionWindowBytes, FlowControl, streamWindowBytes } from './http2-flow.ts';
@@ -55,7 +57,8 @@ export const exchangeHttp2: Exchange = (socket, request, options) => {
       write: (bytes) => connection.write(bytes),
       settle,
       soon: (act) => void options.clock.setTimer(0, () => connection.whenTaken(act)),
-      later: (act) => void options.clock.setTimer(acknowledgedAfterMs, act),
+      // What has arrived by then is read first, also by a process that was busy until then.
+      later: (act) => void options.clock.setTimer(acknowledgedAfterMs, () => afterArrivals(options.clock, act)),
     });
     const connection: Http2Connection = connectHttp2(socket, frames, {
       frameBytesMax,

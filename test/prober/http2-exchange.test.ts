@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { Attempt } from '../../shared/core/types.ts';
-import { systemClock as clock } from '../../shared/lib/clock.ts';
+import { type Clock, systemClock as clock } from '../../shared/lib/clock.ts';
 import { grpcProber } from '../../shared/prober/grpc.ts';
 import { httpProber } from '../../shared/prober/http.ts';
 import { flags, frame, frameType, grpcHeaders, literal, settingsFrame, status200 } from '../fuzz-peers/http2-frames.ts';
@@ -17,6 +17,8 @@ import { portOf } from '../support/tcp-server.ts';
 
 const host = '127.0.0.1';
 const timeoutMs = 60_000;
+/** When the client acknowledges the server's SETTINGS. */
+const acknowledgedAfterMs = 20;
 
 const headers = (block: readonly Buffer[], bits: number = flags.endHeaders) =>
   frame(frameType.headers, Buffer.concat(block), { flags: bits, stream: 1 });
@@ -52,6 +54,32 @@ test('an answer counts though its server resets the connection at once', async (
   });
   for (let times = 1; times <= 40; times += 1) {
     const { outcome, output } = await probeUrl(`https://${host}:${port}/`);
+    assert.equal(outcome, 'success', `the ${times}th time: ${output}`);
+  }
+});
+
+/** A clock of a process that stands still, as long as a server takes to answer and leave, whenever so long is waited. */
+const standingStill = (delayOfMs: number): Clock => ({
+  ...clock,
+  setTimer(delayMs, callback) {
+    const cancel = clock.setTimer(delayMs, callback);
+    if (delayMs === delayOfMs) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150);
+    return cancel;
+  },
+});
+
+test('an answer counts though the server has reset the connection before its SETTINGS are acknowledged', async (t) => {
+  const answer = headers([status200], flags.endHeaders | flags.endStream);
+  const port = await startHttp2Thread(t, {
+    hello: [{ sendBase64: settingsFrame.toString('base64') }],
+    reply: [{ sendBase64: answer.toString('base64') }],
+    // biome-ignore lint/suspicious/noThenProperty: the scripts of vectors have it, and none is awaited.
+    then: 'reset-at-once',
+  });
+  const probe = httpProber({ dial, clock: standingStill(acknowledgedAfterMs) });
+  const request = { kind: 'http', url: `https://${host}:${port}/`, headers: [], hostOverride: '', timeoutMs } as const;
+  for (let times = 1; times <= 5; times += 1) {
+    const { outcome, output } = await probe(request);
     assert.equal(outcome, 'success', `the ${times}th time: ${output}`);
   }
 });
