@@ -35,7 +35,7 @@ export class BelowTls extends Duplex {
         failed: (error) => this.destroy(error),
         closed: () => this.destroy(),
       },
-      { directBytesMax: handshakeBytesMax },
+      { directBytesMax: handshakeBytesMax, isCostly: true },
     );
   }
 

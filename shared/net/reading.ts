@@ -4,7 +4,7 @@
  * peer that sends much delays only itself.
  */
 import { Socket } from 'node:net';
-import { type Slices, slices } from '../lib/slices.ts';
+import { type Slices, sliceMs, slices } from '../lib/slices.ts';
 import { resumesOf } from './attributed-socket.ts';
 
 export type Reader = {
@@ -33,6 +33,11 @@ export type ReadingOptions = {
    * How many bytes are delivered as they arrive. Defaults to the size of an ordinary answer.
    */
   readonly directBytesMax?: number;
+  /**
+   * Delivery takes long for its bytes, so all such connections together have a few milliseconds of each turn. By
+   * default what is within `directBytesMax` is delivered whatever the others bring in the same turn.
+   */
+  readonly isCostly?: boolean;
 };
 
 /** The size of an ordinary answer. Delivering it directly avoids the cost of taking turns. */
@@ -89,6 +94,31 @@ function onBytes(socket: PeerSocket, arrive: Arrive): void {
 /** One scheduler for the process, since it has one event loop. */
 const ofProcess: Slices = slices({ monotonicMs: () => performance.now(), nextTurn: setImmediate });
 
+/** What costly deliveries have taken of this turn. */
+class CostlyTurn {
+  #spentMs = 0;
+  #isNew = true;
+
+  hasTime(): boolean {
+    return this.#spentMs < sliceMs;
+  }
+
+  spend(act: () => void): void {
+    if (this.#isNew) {
+      this.#isNew = false;
+      setImmediate(() => {
+        this.#isNew = true;
+        this.#spentMs = 0;
+      });
+    }
+    const fromMs = performance.now();
+    act();
+    this.#spentMs += performance.now() - fromMs;
+  }
+}
+
+const costlyTurn = new CostlyTurn();
+
 /**
  * Delivers the socket's bytes and events to `reader` in order: `ended`, `failed` and `closed` come after all bytes that
  * preceded them.
@@ -102,6 +132,7 @@ class SocketReading implements Reading {
   readonly #reader: Reader;
   readonly #resumes: () => void;
   readonly #directBytesMax: number;
+  readonly #isCostly: boolean;
   #directBytes = 0;
   #arrivedCount = 0;
   /** The bytes that wait for their turn. While there are any, the socket is paused. */
@@ -115,6 +146,7 @@ class SocketReading implements Reading {
     this.#reader = reader;
     this.#resumes = resumesOf(socket);
     this.#directBytesMax = options.directBytesMax ?? ordinaryBytesMax;
+    this.#isCostly = options.isCostly ?? false;
     onBytes(socket, (bytes) => this.#arrive(bytes));
     socket.on('end', () => this.#inOrder(reader.ended));
     socket.on('error', (error: NodeJS.ErrnoException) => this.#inOrder(() => reader.failed(error)));
@@ -151,9 +183,11 @@ class SocketReading implements Reading {
 
   #arrive(bytes: Buffer): boolean {
     this.#arrivedCount += 1;
-    if (this.#directBytes + bytes.length <= this.#directBytesMax) {
+    const isDirect = this.#directBytes + bytes.length <= this.#directBytesMax;
+    if (isDirect && (!this.#isCostly || costlyTurn.hasTime())) {
       this.#directBytes += bytes.length;
-      this.#take(bytes);
+      if (this.#isCostly) costlyTurn.spend(() => this.#take(bytes));
+      else this.#take(bytes);
       return !this.#isHeld;
     }
     this.#rest = bytes;

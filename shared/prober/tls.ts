@@ -113,10 +113,18 @@ const ofProcess = tlsWatch(systemClock);
 const certificates = certificateChecks();
 
 /** Takes ownership of `socket`: on failure it is destroyed. Never throws. */
-export function secure(socket: Socket, { hostname, clock, deadline, sessions }: SecureOptions): Promise<Secured> {
+export function secure(socket: Socket, options: SecureOptions): Promise<Secured> {
+  if (!ofProcess.isTrusted(socket)) return shakeHands(socket, false, options);
+  if (ofProcess.takePlace()) return shakeHands(socket, true, options);
+  return ofProcess.whenPlace(socket).then((hasPlace) => shakeHands(socket, hasPlace, options));
+}
+
+/** `byItself`: OpenSSL reads the connection, which has a place among those that it reads. */
+function shakeHands(socket: Socket, byItself: boolean, options: SecureOptions): Promise<Secured> {
+  const { hostname, clock, deadline, sessions } = options;
   const startMs = clock.monotonicMs();
   const resumption = sessions?.open(`${socket.remoteAddress} ${socket.remotePort} ${hostname}`);
-  const below = ofProcess.isTrusted(socket) ? undefined : new BelowTls(socket);
+  const below = byItself ? undefined : new BelowTls(socket);
   const secured = startTls(socket, below, { hostname, session: resumption?.session });
   const sent = below && watchCertificates(secured, below);
   if (resumption) secured.on('session', resumption.keep);
@@ -143,6 +151,7 @@ export function secure(socket: Socket, { hostname, clock, deadline, sessions }: 
       // On another connection, where the certificate is read, it shows whether Go takes it.
       isAskedAgain ||= isRefused && below === undefined;
       if (isRefused) ofProcess.forget(socket);
+      if ('code' in error && error.code === handshakeTooLong) ofProcess.distrust(socket);
       fail(...tlsProblem(error, { isRefused, sent: sent?.() }));
     });
     (below ?? socket).on('error', (error) => secured.destroy(error));

@@ -126,3 +126,33 @@ describe('a connection', () => {
     assert.equal(taken, 1024);
   });
 });
+
+test('connections whose bytes are costly share each turn, however many bring theirs at once', async (t) => {
+  const count = 40;
+  const busyMs = 6;
+  const sockets = await socketsOf(
+    t,
+    Array.from({ length: count }, () => Buffer.from('costly')),
+  );
+  while (sockets.some(({ bytesRead }) => bytesRead === 0)) await turnOfTheLoop();
+  let [inThisTurn, most, taken] = [0, 0, 0];
+  for (const socket of sockets)
+    readSocket(
+      socket,
+      {
+        take: () => {
+          inThisTurn += 1;
+          taken += 1;
+          most = Math.max(most, inThisTurn);
+          for (const untilMs = performance.now() + busyMs; performance.now() < untilMs; );
+        },
+        ...ignored,
+      },
+      { directBytesMax: 32 * 1024, isCostly: true },
+    );
+  while (taken < count) {
+    await turnOfTheLoop();
+    inThisTurn = 0;
+  }
+  assert.ok(most <= 3, `${most} in one turn`);
+});

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
-import { type TlsWatch, tlsWatch } from '../../shared/net/tls-watch.ts';
+import { type TlsWatch, tlsWatch, type Watched } from '../../shared/net/tls-watch.ts';
 
 const kib = 1_024;
 
@@ -104,5 +104,75 @@ describe('a connection', () => {
     assert.deepEqual([ended, waiting()], [[], 0]);
     open(2);
     assert.equal(waiting(), 1);
+  });
+});
+
+describe('handshakes that OpenSSL reads by itself', () => {
+  const sixteen = Array.from({ length: 16 }, (_, at) => at);
+
+  /** With as many under way as there may be. */
+  function full() {
+    const watched = watching();
+    for (const at of sixteen) assert.equal(watched.watch.takePlace(), true, `number ${at}`);
+    const under = sixteen.map((port) => watched.open(port));
+    const [first, second] = under;
+    assert.ok(first && second);
+    const waiting = (port: number) => {
+      const { socket } = connectionTo(port);
+      watched.watch.trust(socket);
+      return watched.watch.whenPlace(socket);
+    };
+    return { ...watched, first, second, waiting };
+  }
+
+  test('are 16 at most', () => assert.equal(full().watch.takePlace(), false));
+
+  for (const [name, over] of [
+    ['is over', ({ shaken }: Watched) => void shaken()],
+    ['has ended with its connection', ({ end }: Watched) => end()],
+    [
+      'is over, and then its connection',
+      (watched: Watched) => {
+        watched.shaken();
+        watched.end();
+        watched.shaken();
+      },
+    ],
+  ] as const)
+    test(`are one less when one ${name}`, () => {
+      const { watch, first } = full();
+      over({ shaken: () => first.watched.shaken(), end: () => first.watched.end() });
+      assert.deepEqual([watch.takePlace(), watch.takePlace()], [true, false]);
+    });
+
+  test('are joined by those that wait, in their order', async () => {
+    const { watch, first, second, waiting } = full();
+    const order: number[] = [];
+    const [one, other] = [100, 101].map((port) => waiting(port).then((hasPlace) => hasPlace && order.push(port)));
+    first.watched.shaken();
+    second.watched.end();
+    await Promise.all([one, other]);
+    assert.deepEqual(order, [100, 101]);
+    assert.equal(watch.takePlace(), false, 'the places are theirs');
+  });
+
+  test('are not joined by one that has waited too long, and its place goes to others', async () => {
+    const { watch, look, waiting, first } = full();
+    const late = waiting(100);
+    // The first timer looks at the connections, the second ends the wait.
+    look();
+    look();
+    assert.equal(await late, false);
+    first.watched.shaken();
+    assert.equal(watch.takePlace(), true);
+  });
+
+  test('are not joined by a server that is trusted no more, and its place goes to others', async () => {
+    const { watch, first, waiting } = full();
+    const late = waiting(100);
+    watch.distrust(connectionTo(100).socket);
+    first.watched.shaken();
+    assert.equal(await late, false);
+    assert.equal(watch.takePlace(), true);
   });
 });
