@@ -58,7 +58,7 @@ test('an answer counts though its server resets the connection at once', async (
   }
 });
 
-/** A clock of a process that stands still, as long as a server takes to answer and leave, whenever so long is waited. */
+/** The clock of a process that stands still when so long is waited: a server answers and leaves meanwhile. */
 const standingStill = (delayOfMs: number): Clock => ({
   ...clock,
   setTimer(delayMs, callback) {
