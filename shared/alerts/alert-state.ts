@@ -33,7 +33,7 @@ export type EndedIncident = Incident & { readonly resolvedMs: number };
 
 /** Incidents of one group that began within one window. They share their notifications. */
 export type Batch = {
-  /** The id of its first incident. */
+  /** The id of its first incident, with a number behind it while another batch has that. */
   readonly id: string;
   readonly alert: string;
   readonly group: string;

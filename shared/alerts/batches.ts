@@ -25,7 +25,8 @@ export function batchesAt(reported: Reported, nowMs: number): readonly Notificat
   for (const [key, incident] of reported.incidents) {
     const rule = rules.get(incident.alert);
     if (!rule || !isDue(incident, rule, nowMs)) continue;
-    const batch = gathered(open.get(groupOf(incident)), { key, incident, rule, nowMs });
+    const id = freeId(incident.id, reported.batches);
+    const batch = gathered(open.get(groupOf(incident)), { key, incident, rule, nowMs, id });
     open.set(batch.group, batch);
     reported.batches.set(batch.id, batch);
     reported.incidents.set(key, { ...incident, batch: batch.id });
@@ -61,17 +62,29 @@ const isHeard = ({ isUnknown, silences = [] }: Incident, nowMs: number): boolean
 const groupOf = ({ alert, cause, namespace, groupLabels }: Incident): string =>
   JSON.stringify([alert, cause === 'ProberDegraded', namespace, groupLabels]);
 
+/**
+ * The incident's, so that a receiver recognizes what is planned again after a crash. A target that left the alert and
+ * came back while down has the same incident, and its first batch may still report others.
+ */
+function freeId(incidentId: string, batches: ReadonlyMap<string, Batch>): string {
+  let id = incidentId;
+  for (let number = 2; batches.has(id); number += 1) id = `${incidentId}-${number}`;
+  return id;
+}
+
 type Due = {
+  /** Of a new batch. */
+  readonly id: string;
   readonly key: string;
   readonly incident: Incident;
   readonly rule: AlertRule;
   readonly nowMs: number;
 };
 
-function gathered(before: Batch | undefined, { key, incident, rule, nowMs }: Due): Batch {
+function gathered(before: Batch | undefined, { id, key, incident, rule, nowMs }: Due): Batch {
   if (before && isGathering(before)) return { ...before, firing: [...before.firing, key] };
   return {
-    id: incident.id,
+    id,
     alert: rule.name,
     group: groupOf(incident),
     receivers: incident.receivers,
