@@ -2,8 +2,9 @@
  * Keeps the state of alerts in a file of the data folder. It is replaced as a whole, so a crash leaves the old one or
  * the new one.
  */
-import { open, readFile, rename } from 'node:fs/promises';
-import { type AlertLog, alertLogVersion, type KeptAlerts } from '../../shared/alerts/alerting.ts';
+import { open, readFile, rename, writeFile } from 'node:fs/promises';
+import type { AlertLog } from '../../shared/alerts/alerting.ts';
+import { decodeKept } from '../../shared/alerts/kept-alerts.ts';
 import type { Log } from '../../shared/lib/log.ts';
 
 /** What the name of the file ends with while it is written. */
@@ -12,16 +13,27 @@ const unreadableFile = '.unreadable';
 const ownerOnly = 0o600;
 
 export function alertFile(path: string, log: Log): AlertLog {
+  /** Alerts go on without the copy. */
+  const setAside = (text: string) =>
+    writeFile(`${path}${unreadableFile}`, text, { mode: ownerOnly }).catch((error: unknown) =>
+      log.warn('damaged alerts cannot be set aside', { path: `${path}${unreadableFile}`, error }),
+    );
   return {
     async load() {
       const text = await readFile(path, 'utf8').catch(missing);
       if (text === undefined) return undefined;
-      const kept = keptIn(text);
-      if (kept) return kept;
-      await rename(path, `${path}${unreadableFile}`);
-      log.error('kept alerts cannot be read: set aside, and open incidents are reported again', { path });
-      return undefined;
+      const decoded = decodeKept(text);
+      const [problem, ...more] = decoded ? decoded.problems : ['it is no file of alerts'];
+      if (problem === undefined) return decoded?.kept;
+      await setAside(text);
+      log.error('kept alerts are damaged: set aside, and what is left out is reported again while it lasts', {
+        path: `${path}${unreadableFile}`,
+        problem,
+        more: more.length,
+      });
+      return decoded?.kept;
     },
+    setAside: (kept) => setAside(JSON.stringify(kept)),
     async save(kept) {
       const file = await open(`${path}${newFile}`, 'w', ownerOnly);
       try {
@@ -36,20 +48,13 @@ export function alertFile(path: string, log: Log): AlertLog {
 }
 
 /** Keeps nothing, for a process whose store is in memory. */
-export const noAlertFile: AlertLog = { load: async () => undefined, save: async () => undefined };
+export const noAlertFile: AlertLog = {
+  load: async () => undefined,
+  save: async () => undefined,
+  setAside: async () => undefined,
+};
 
 function missing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
   return undefined;
-}
-
-function keptIn(text: string): KeptAlerts | undefined {
-  try {
-    const kept: Partial<KeptAlerts> = JSON.parse(text);
-    const { version, state, outbox } = kept;
-    const isWhole = version === alertLogVersion && state?.incidents && state.batches && outbox;
-    return isWhole ? { version, state, outbox } : undefined;
-  } catch {
-    return undefined;
-  }
 }

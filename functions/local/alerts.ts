@@ -1,7 +1,7 @@
 /** Alerts of one process: reads each target again after its events, and all of them from time to time. */
 import { existsSync } from 'node:fs';
 import { type Alerting, type AlertingPorts, type AlertLog, startAlerting } from '../../shared/alerts/alerting.ts';
-import { type AlertInput, type DegradedRange, seenTarget } from '../../shared/alerts/seen.ts';
+import { type DegradedRange, seenTarget } from '../../shared/alerts/seen.ts';
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 import type { InProcessBus } from '../../shared/bus/in-process.ts';
 import { bucketCount } from '../../shared/core/slots.ts';
@@ -78,27 +78,25 @@ export function localAlerts({ alertsPath }: DataDir, given: LocalAlertPorts): Lo
 
 /** Starts in the background. */
 function startAlerts(setup: AlertSetup, ports: LocalAlertPorts & { readonly alertLog: AlertLog }): Running {
-  const { log } = ports;
-  const started = startSending(setup, ports);
-  started.catch((error: unknown) => log.error('alerts are off: they cannot be started', { error }));
+  const alerting = startSending(setup, ports);
   const stopped = new AbortController();
   const settledMs = ports.clock.monotonicMs() + firstScanMs;
   let { rules } = setup;
   const isOn = () => rules.length > 0;
-  const offer = async (input: AlertInput) => (await started).offer(input);
+  const { offer } = alerting;
   const watching = { ...ports, isOn };
   const unsubscribe = subscribeAlerts(offer, watching);
   void scanRegularly(offer, watching, stopped.signal);
   return {
     async configure(next) {
       rules = next.rules;
-      (await started).configure(next);
+      alerting.configure(next);
       if (isOn() && ports.clock.monotonicMs() >= settledMs) await scanOnce(offer, ports);
     },
     async stop() {
       stopped.abort();
       unsubscribe();
-      await started.then((alerting) => alerting.stop()).catch(() => undefined);
+      await alerting.stop();
     },
   };
 }
@@ -107,9 +105,9 @@ type SendingPorts = Omit<AlertingPorts, 'send'> & Pick<LocalAlertPorts, 'allows'
 
 type Sending = Pick<Alerting, 'offer' | 'stop'> & { readonly configure: (setup: AlertSetup) => void };
 
-async function startSending(setup: AlertSetup, ports: SendingPorts): Promise<Sending> {
+function startSending(setup: AlertSetup, ports: SendingPorts): Sending {
   const sender = alertSender(setup.receivers, ports);
-  const alerting = await startAlerting(namedReceivers(setup), { ...ports, send: sender.send });
+  const alerting = startAlerting(namedReceivers(setup), { ...ports, send: sender.send });
   return {
     offer: alerting.offer,
     configure(next) {
@@ -125,7 +123,7 @@ async function startSending(setup: AlertSetup, ports: SendingPorts): Promise<Sen
 
 const namedReceivers = ({ rules, receivers }: AlertSetup) => ({ rules, receivers: receivers.map(({ name }) => name) });
 
-type Offer = (input: AlertInput) => Promise<void>;
+type Offer = Alerting['offer'];
 
 /** `isOn`: without alerts no target is read. */
 type WatchingPorts = LocalAlertPorts & { readonly isOn: () => boolean };
@@ -137,13 +135,13 @@ function subscribeAlerts(offer: Offer, { store, bus, clock, isOn }: WatchingPort
       if (!isOn()) return;
       const { namespace, name } = detail.target;
       const state = await readTarget(store, targetAddress(namespace, name));
-      await offer(state ? seenTarget(state, clock.nowMs()) : { kind: 'gone', namespace, name });
+      offer(state ? seenTarget(state, clock.nowMs()) : { kind: 'gone', namespace, name });
     } else if ('since' in detail) {
       const { shard, hashRange, since } = detail;
       const reason = 'reason' in detail ? detail.reason : '';
       if (type === 'Prober Degraded') degraded.set(hashRange, { shard, hashRange, reason, sinceMs: Date.parse(since) });
       else degraded.delete(hashRange);
-      await offer({ kind: 'prober', degraded: [...degraded.values()] });
+      offer({ kind: 'prober', degraded: [...degraded.values()] });
     }
   };
   return bus.subscribe({ source: ['probelet'], 'detail-type': events }, take, { name: 'alerts' });
@@ -160,7 +158,7 @@ async function scanRegularly(offer: Offer, ports: WatchingPorts, signal: AbortSi
 
 async function scanOnce(offer: Offer, { store, clock, shard }: LocalAlertPorts): Promise<void> {
   const view = shard.view();
-  if (view && !view.beat.doubt) await offer({ kind: 'prober', degraded: [] });
+  if (view && !view.beat.doubt) offer({ kind: 'prober', degraded: [] });
   const startedMs = clock.nowMs();
   const problems = new Set<string>();
   const pace = pacer(clock, scanSliceMs);
@@ -172,8 +170,8 @@ async function scanOnce(offer: Offer, { store, clock, shard }: LocalAlertPorts):
       const seen = read && seenTarget(read, clock.nowMs());
       if (seen?.kind !== 'target' || (seen.ready === 'True' && !seen.restart)) continue;
       problems.add(`${seen.namespace}/${seen.name}`);
-      await offer(seen);
+      offer(seen);
     }
   }
-  await offer({ kind: 'scanned', startedMs, problems });
+  offer({ kind: 'scanned', startedMs, problems });
 }

@@ -5,24 +5,18 @@
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { AlertRule } from './alert-rule.ts';
 import { type AlertState, noAlerts } from './alert-state.ts';
-import { type AlertOutbox, type Delivery, type DeliveryPorts, startDelivery } from './delivery.ts';
-import { planAlerts } from './incident.ts';
+import { type Delivery, type DeliveryPorts, startDelivery } from './delivery.ts';
+import { type AlertPlan, planAlerts } from './incident.ts';
+import { alertLogVersion, type KeptAlerts } from './kept-alerts.ts';
 import type { AlertInput } from './seen.ts';
-
-export const alertLogVersion = 1;
-
-/** What survives the process. */
-export type KeptAlerts = {
-  readonly version: typeof alertLogVersion;
-  readonly state: AlertState;
-  readonly outbox: AlertOutbox;
-};
 
 /** Keeps one value durably. `save` replaces it as a whole or not at all. */
 export type AlertLog = {
-  /** Undefined: nothing is kept yet. */
+  /** Undefined: nothing is kept yet. @throws if it cannot be read at present */
   load(): Promise<KeptAlerts | undefined>;
   save(kept: KeptAlerts): Promise<void>;
+  /** Puts away what cannot be used, for a person to look at. Never throws. */
+  setAside(kept: KeptAlerts): Promise<void>;
 };
 
 export type AlertingOptions = { readonly rules: readonly AlertRule[]; readonly receivers: readonly string[] };
@@ -48,10 +42,12 @@ const inputsPerStep = 200;
 /** Inputs that wait. Further ones replace nothing: the next scan sees their targets again. */
 const inputsMax = 20_000;
 
-/** Continues where the kept state ends. */
-export async function startAlerting(options: AlertingOptions, ports: AlertingPorts): Promise<Alerting> {
-  const kept = await ports.alertLog.load();
-  const engine = new Engine(options, ports, kept);
+/** How long the kept state is asked for. What cannot be read for longer is given up, so that alerts go on. */
+const loadMsMax = 30_000;
+
+/** Continues where the kept state ends, as soon as it is read. */
+export function startAlerting(options: AlertingOptions, ports: AlertingPorts): Alerting {
+  const engine = new Engine(options, ports);
   engine.start();
   return {
     offer: (input) => engine.offer(input),
@@ -60,15 +56,16 @@ export async function startAlerting(options: AlertingOptions, ports: AlertingPor
   };
 }
 
-/** One loop plans and saves, so neither overlaps with itself. */
+/** One loop plans and saves, so neither overlaps with itself. Whatever fails in it is logged, and it continues. */
 class Engine {
   #options: AlertingOptions;
   readonly #ports: AlertingPorts;
   readonly #clock: Clock;
-  readonly #delivery: Delivery;
   readonly #stopped = new AbortController();
+  /** Absent until the kept state is read. */
+  #delivery: Delivery | undefined;
   #inputs: AlertInput[] = [];
-  #state: AlertState;
+  #state: AlertState = noAlerts;
   /** The state or the outbox differs from what is kept. */
   #isDirty = false;
   /** The last write failed. */
@@ -76,20 +73,13 @@ class Engine {
   #wake: () => void = () => undefined;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(options: AlertingOptions, ports: AlertingPorts, kept: KeptAlerts | undefined) {
+  constructor(options: AlertingOptions, ports: AlertingPorts) {
     this.#options = options;
     this.#ports = ports;
     this.#clock = ports.clock;
-    this.#state = kept?.state ?? noAlerts;
-    const onChange = () => {
-      this.#isDirty = true;
-      this.#wake();
-    };
-    this.#delivery = startDelivery(options.receivers, kept?.outbox ?? {}, { ...ports, onChange });
   }
 
   start(): void {
-    this.#delivery.release();
     this.#running = this.#run();
   }
 
@@ -101,6 +91,7 @@ class Engine {
 
   configure(options: AlertingOptions): void {
     this.#options = options;
+    if (!this.#delivery) return;
     this.#delivery.configure(options.receivers);
     this.#isDirty = true;
     this.#wake();
@@ -109,35 +100,89 @@ class Engine {
   async stop(): Promise<void> {
     this.#stopped.abort();
     this.#wake();
-    await this.#delivery.stop();
+    await this.#delivery?.stop();
     await this.#running;
-    if (this.#isDirty) await this.#save();
+    if (this.#isDirty && this.#delivery) await this.#save(this.#delivery);
   }
 
   async #run(): Promise<void> {
+    const kept = await this.#load();
+    if (this.#stopped.signal.aborted) return;
+    this.#state = kept?.state ?? noAlerts;
+    const delivery = this.#startDelivery(kept);
     while (!this.#stopped.signal.aborted) {
-      this.#step();
+      await this.#step(delivery);
       if (this.#isDirty) {
-        const isSaved = await this.#save();
+        const isSaved = await this.#save(delivery);
         await sleep(this.#clock, isSaved ? saveRestMs : tickMs, this.#stopped.signal);
       } else await this.#rest();
     }
   }
 
-  #step(): void {
-    const inputs = this.#inputs.splice(0, inputsPerStep);
-    const { state, notifications } = planAlerts(this.#state, { ...this.#options, inputs }, this.#clock.nowMs());
+  /** What is offered meanwhile waits. */
+  async #load(): Promise<KeptAlerts | undefined> {
+    const { alertLog, log } = this.#ports;
+    const untilMs = this.#clock.monotonicMs() + loadMsMax;
+    for (let tries = 1; !this.#stopped.signal.aborted; tries += 1) {
+      try {
+        return await alertLog.load();
+      } catch (error) {
+        const isOver = this.#clock.monotonicMs() >= untilMs;
+        if (isOver) log.error('kept alerts cannot be read: open incidents are reported again', { error, tries });
+        else if (tries === 1) log.warn('kept alerts cannot be read yet, and no alert is sent', { error });
+        if (isOver) return undefined;
+        await sleep(this.#clock, tickMs, this.#stopped.signal);
+      }
+    }
+    return undefined;
+  }
+
+  #startDelivery(kept: KeptAlerts | undefined): Delivery {
+    const onChange = () => {
+      this.#isDirty = true;
+      this.#wake();
+    };
+    const delivery = startDelivery(this.#options.receivers, kept?.outbox ?? {}, { ...this.#ports, onChange });
+    delivery.release();
+    this.#delivery = delivery;
+    return delivery;
+  }
+
+  async #step(delivery: Delivery): Promise<void> {
+    const { state, notifications } = await this.#plan(this.#inputs.splice(0, inputsPerStep));
     if (state !== this.#state || notifications.length > 0) this.#isDirty = true;
     this.#state = state;
-    for (const notification of notifications) this.#delivery.add(notification);
+    for (const notification of notifications) delivery.add(notification);
+  }
+
+  /** What cannot be planned is dropped: first what was seen, which the next scan sees again, then what is kept. */
+  async #plan(inputs: readonly AlertInput[]): Promise<AlertPlan> {
+    const { log, alertLog } = this.#ports;
+    const planned = (state: AlertState, taken: readonly AlertInput[]) =>
+      planAlerts(state, { ...this.#options, inputs: taken }, this.#clock.nowMs());
+    try {
+      return planned(this.#state, inputs);
+    } catch (error) {
+      log.error('alerts cannot be decided from what was seen: it is dropped until the next scan', { error });
+    }
+    try {
+      return planned(this.#state, []);
+    } catch (error) {
+      log.error('kept alerts cannot be used: set aside, and open incidents are reported again', { error });
+    }
+    await alertLog.setAside(this.#kept({}));
+    return { state: noAlerts, notifications: [] };
+  }
+
+  #kept(outbox: KeptAlerts['outbox']): KeptAlerts {
+    return { version: alertLogVersion, state: this.#state, outbox };
   }
 
   /** Alerts that cannot be kept are sent all the same: better twice after a crash than not at all. */
-  async #save(): Promise<boolean> {
+  async #save(delivery: Delivery): Promise<boolean> {
     this.#isDirty = false;
-    const kept = { version: alertLogVersion, state: this.#state, outbox: this.#delivery.outbox() } as const;
     try {
-      await this.#ports.alertLog.save(kept);
+      await this.#ports.alertLog.save(this.#kept(delivery.outbox()));
       this.#isFailing = false;
     } catch (error) {
       this.#isDirty = true;
@@ -145,7 +190,7 @@ class Engine {
         this.#ports.log.error('alerts cannot be kept: free some space or correct the permissions', { error });
       this.#isFailing = true;
     }
-    if (!this.#stopped.signal.aborted) this.#delivery.release();
+    if (!this.#stopped.signal.aborted) delivery.release();
     return !this.#isFailing;
   }
 

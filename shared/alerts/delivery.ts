@@ -125,9 +125,21 @@ class Lane {
 
   release(): void {
     this.#released = this.#queue.length;
-    this.#draining ??= this.#drain().finally(() => {
-      this.#draining = undefined;
-    });
+    this.#draining ??= this.#drain()
+      .catch((error: unknown) => this.#dropFirst(error))
+      .finally(() => {
+        this.#draining = undefined;
+      });
+  }
+
+  /** What cannot even be tried must not hold up what is behind it. */
+  #dropFirst(error: unknown): void {
+    const [first] = this.#queue;
+    if (!first) return;
+    this.#ports.log.error('alert dropped: it cannot be sent', { ...this.#fields(first), error });
+    this.#queue = this.#queue.slice(1);
+    this.#released = Math.max(0, this.#released - 1);
+    this.#ports.onChange();
   }
 
   async stop(): Promise<void> {

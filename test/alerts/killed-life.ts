@@ -1,7 +1,8 @@
 /** The alerts of one target that fails and recovers, while their process is killed at random points. */
 import type { Notification } from '../../shared/alerts/alert-state.ts';
-import { type AlertLog, type KeptAlerts, startAlerting } from '../../shared/alerts/alerting.ts';
+import { type AlertLog, startAlerting } from '../../shared/alerts/alerting.ts';
 import type { SendOutcome } from '../../shared/alerts/delivery.ts';
+import type { KeptAlerts } from '../../shared/alerts/kept-alerts.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import type { Random } from '../../shared/lib/random.ts';
 import { recordingLog } from '../support/recording-log.ts';
@@ -49,7 +50,7 @@ export async function killedLife({ seed, kills, kept, quiet }: Life): Promise<re
       return { kind: 'delivered' };
     };
     const ports = { clock, random, log: recordingLog(), send, alertLog: log.openedBy(() => isKilled) };
-    const alerting = await startAlerting({ rules, receivers: ['ops'] }, ports);
+    const alerting = startAlerting({ rules, receivers: ['ops'] }, ports);
     alerting.offer(seen('a', ready, { sinceMs }));
     return {
       kill: async () => {
@@ -91,6 +92,7 @@ export function keptInMemory({ clock, random }: KeptBy): KeptLog {
         text = next;
         await sleep(clock, random.next() * 50);
       },
+      setAside: async () => undefined,
     }),
     killed: async () => undefined,
   };

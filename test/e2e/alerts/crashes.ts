@@ -69,6 +69,7 @@ function onDisk(path: string): Pick<Life, 'kept' | 'quiet'> {
             await tracked(file.save(kept));
             await sleep(clock, random.next() * 50);
           },
+          setAside: (kept) => tracked(file.setAside(kept)),
         };
       },
       async killed() {

@@ -1,0 +1,179 @@
+/**
+ * What alerts keep, read from a file that may be damaged: each entry is checked by itself, so that one that is malformed
+ * does not take the others with it.
+ */
+import * as z from 'zod';
+import { issueDetail } from '../lib/issue-detail.ts';
+import type { AlertState, Batch, Incident } from './alert-state.ts';
+import type { AlertOutbox, Queued } from './delivery.ts';
+
+export const alertLogVersion = 1;
+
+/** What survives the process. */
+export type KeptAlerts = {
+  readonly version: typeof alertLogVersion;
+  readonly state: AlertState;
+  readonly outbox: AlertOutbox;
+};
+
+export type DecodedAlerts = {
+  readonly kept: KeptAlerts;
+  /** What was left out, each with its place: `batches.4f2a: firing is required`. */
+  readonly problems: readonly string[];
+};
+
+const ms = z.number().int().min(0);
+const count = z.number().int().min(0);
+const names = z.array(z.string()).readonly();
+
+const incident: z.ZodType<Incident> = z.object({
+  id: z.string(),
+  alert: z.string(),
+  cause: z.enum(['NotReady', 'RestartRequested', 'ProberDegraded']),
+  namespace: z.string(),
+  name: z.string(),
+  uid: z.string(),
+  sinceMs: ms,
+  message: z.string(),
+  groupLabels: z.record(z.string(), z.string()),
+  receivers: names,
+  silences: z.array(z.object({ fromMs: ms, untilMs: ms })).exactOptional(),
+  isUnknown: z.literal(true).exactOptional(),
+  batch: z.string().exactOptional(),
+});
+
+const endedIncident = z.intersection(incident, z.object({ resolvedMs: ms }));
+
+const batch: z.ZodType<Batch> = z.object({
+  id: z.string(),
+  alert: z.string(),
+  group: z.string(),
+  receivers: names,
+  sendResolved: z.boolean(),
+  remindMs: ms.exactOptional(),
+  firing: names,
+  ended: z.array(endedIncident),
+  reportAtMs: ms.exactOptional(),
+  reportedMs: ms.exactOptional(),
+  sequence: count,
+});
+
+const overflow = z.object({ id: z.string(), sinceMs: ms, refused: count });
+
+const queued: z.ZodType<Queued> = z.object({
+  notification: z.object({
+    id: z.string(),
+    kind: z.enum(['firing', 'reminder', 'resolved', 'overflow', 'overflowEnded']),
+    batch: z.string(),
+    alert: z.string(),
+    receivers: names,
+    atMs: ms,
+    incidents: z.array(z.union([endedIncident, incident])),
+    remaining: count,
+  }),
+  queuedMs: ms,
+  attempts: count,
+});
+
+/** Undefined: nothing of it can be used. */
+export function decodeKept(text: string): DecodedAlerts | undefined {
+  const value = parsed(text);
+  if (!isRecord(value) || value.version !== alertLogVersion || !isRecord(value.state)) return undefined;
+  const problems: string[] = [];
+  const { state } = value;
+  const batches = entriesOf(state.batches, { place: 'batches', schema: batch, problems });
+  const incidents = entriesOf(state.incidents, { place: 'incidents', schema: incident, problems });
+  const kept = {
+    version: alertLogVersion,
+    state: { ...agreeing(incidents, batches), ...overflowOf(state.overflow, problems) },
+    outbox: outboxOf(value.outbox, problems),
+  } as const;
+  return { kept, problems };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isRecord = (value: unknown): value is { readonly [key: string]: unknown } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+type Entries<Value> = {
+  readonly place: string;
+  readonly schema: z.ZodType<Value>;
+  readonly problems: string[];
+};
+
+function entriesOf<Value>(values: unknown, { place, schema, problems }: Entries<Value>): ReadonlyMap<string, Value> {
+  const found = new Map<string, Value>();
+  if (!isRecord(values)) problems.push(`${place} must be an object`);
+  else
+    for (const [key, value] of Object.entries(values)) {
+      const entry = checked(value, { place: `${place}.${key}`, schema, problems });
+      if (entry !== undefined) found.set(key, entry);
+    }
+  return found;
+}
+
+function checked<Value>(value: unknown, { place, schema, problems }: Entries<Value>): Value | undefined {
+  const { success, data, error } = schema.safeParse(value);
+  if (success) return data;
+  const [issue] = error.issues;
+  if (issue) problems.push(`${place}: ${[issue.path.join('.'), issueDetail(issue, value)].filter(Boolean).join(' ')}`);
+  return undefined;
+}
+
+/**
+ * An incident whose batch is not there has no batch, so that it is reported again, under the same id. A batch reports
+ * only incidents that say that they are in it.
+ */
+function agreeing(
+  incidents: ReadonlyMap<string, Incident>,
+  batches: ReadonlyMap<string, Batch>,
+): Pick<AlertState, 'incidents' | 'batches'> {
+  const isInBatch = (key: string, id: string) => incidents.get(key)?.batch === id;
+  return {
+    incidents: fromEntries(
+      [...incidents].map(([key, { batch: id, ...rest }]) => {
+        const isThere = id !== undefined && batches.get(id)?.firing.includes(key);
+        return [key, isThere ? { ...rest, batch: id } : rest];
+      }),
+    ),
+    batches: fromEntries(
+      [...batches].map(([id, each]) => [id, { ...each, id, firing: each.firing.filter((key) => isInBatch(key, id)) }]),
+    ),
+  };
+}
+
+function overflowOf(value: unknown, problems: string[]): Pick<AlertState, 'overflow'> {
+  if (value === undefined) return {};
+  const found = checked(value, { place: 'overflow', schema: overflow, problems });
+  return found ? { overflow: found } : {};
+}
+
+/** The order of a queue stays. */
+function outboxOf(value: unknown, problems: string[]): AlertOutbox {
+  if (!isRecord(value)) {
+    problems.push('outbox must be an object');
+    return {};
+  }
+  return fromEntries(
+    Object.entries(value).map(([receiver, queue]) => {
+      const place = `outbox.${receiver}`;
+      if (!Array.isArray(queue)) problems.push(`${place} must be a list`);
+      const items = Array.isArray(queue) ? queue : [];
+      return [
+        receiver,
+        items.flatMap((item, at) => checked(item, { place: `${place}.${at}`, schema: queued, problems }) ?? []),
+      ];
+    }),
+  );
+}
+
+/** Own properties alone, whatever the keys are. */
+const fromEntries = <Value>(entries: readonly (readonly [string, Value])[]): { readonly [key: string]: Value } =>
+  Object.fromEntries(entries);
