@@ -1,6 +1,6 @@
 /**
- * What alerts keep, read from a file that may be damaged: each entry is checked by itself, so that one that is malformed
- * does not take the others with it.
+ * What alerts keep, read from a file that may be damaged: each entry is checked by itself, so that a malformed one does
+ * not take others with it.
  */
 import * as z from 'zod';
 import { issueDetail } from '../lib/issue-detail.ts';
