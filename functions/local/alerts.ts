@@ -1,20 +1,17 @@
 /** Alerts of one process: reads each target again after its events, and all of them from time to time. */
 import { existsSync } from 'node:fs';
 import { type Alerting, type AlertingPorts, type AlertLog, startAlerting } from '../../shared/alerts/alerting.ts';
-import { type DegradedRange, seenTarget } from '../../shared/alerts/seen.ts';
+import type { DegradedRange } from '../../shared/alerts/seen.ts';
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 import type { InProcessBus } from '../../shared/bus/in-process.ts';
-import { bucketCount } from '../../shared/core/slots.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
-import { pacer } from '../../shared/lib/pace.ts';
 import type { Random } from '../../shared/lib/random.ts';
-import { bucketName, bucketPk, targetAddress } from '../../shared/store/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { assembleTarget, groupedByTarget, readTarget } from '../../shared/table/targets.ts';
 import { alertFile, noAlertFile } from './alert-file.ts';
 import { alertSender } from './alert-sender.ts';
+import { type AlertTargets, alertTargets } from './alert-targets.ts';
 import type { AlertSetup } from './config-file.ts';
 import type { DataDir } from './data-dir.ts';
 import type { ShardHost } from './shard-host.ts';
@@ -36,7 +33,10 @@ export type LocalAlertPorts = {
 const firstScanMs = 30_000;
 /** Events are lost only if the bus drops them. */
 const scanEveryMs = 300_000;
-const scanSliceMs = 5;
+/** Results become too old to be shown without an event. */
+const uncertainScanEveryMs = 60_000;
+/** How often it is looked whether a scan is due. */
+const lookMs = 2_000;
 
 const events = [
   ...['Target Status Changed', 'Container Restart Requested', 'Container Recovered', 'Target Sync Requested'],
@@ -54,20 +54,19 @@ export type LocalAlerts = {
 };
 
 type Running = {
-  /** Also looks at all targets, for rules that are new. */
-  readonly configure: (setup: AlertSetup) => Promise<void>;
+  /** Also has all targets read soon, for rules that are new. */
+  readonly configure: (setup: AlertSetup) => void;
   readonly stop: () => Promise<void>;
 };
 
 export function localAlerts({ alertsPath }: DataDir, given: LocalAlertPorts): LocalAlerts {
-  const ports = { ...given, clock: given.alertClock ?? given.clock };
+  const ports = { ...given, clock: given.alertClock ?? given.clock, storeClock: given.clock };
   const alertLog = alertsPath === undefined ? noAlertFile : alertFile(alertsPath, ports.log);
   const hasKept = () => alertsPath !== undefined && existsSync(alertsPath);
   let running: Running | undefined;
   return {
     configure(setup) {
-      if (running)
-        running.configure(setup).catch((error: unknown) => ports.log.warn('targets not read for alerts', { error }));
+      if (running) running.configure(setup);
       else if (setup.rules.length > 0 || hasKept()) running = startAlerts(setup, { ...ports, alertLog });
     },
     async stop() {
@@ -76,22 +75,28 @@ export function localAlerts({ alertsPath }: DataDir, given: LocalAlertPorts): Lo
   };
 }
 
+type StartPorts = LocalAlertPorts & {
+  readonly alertLog: AlertLog;
+  /** What is stored is as old as this clock says. */
+  readonly storeClock: Clock;
+};
+
 /** Starts in the background. */
-function startAlerts(setup: AlertSetup, ports: LocalAlertPorts & { readonly alertLog: AlertLog }): Running {
+function startAlerts(setup: AlertSetup, ports: StartPorts): Running {
   const alerting = startSending(setup, ports);
   const stopped = new AbortController();
-  const settledMs = ports.clock.monotonicMs() + firstScanMs;
+  const asked: Asked = { isAsked: false };
   let { rules } = setup;
-  const isOn = () => rules.length > 0;
   const { offer } = alerting;
-  const watching = { ...ports, isOn };
+  const targets = alertTargets(offer, { store: ports.store, clock: ports.storeClock });
+  const watching = { ...ports, targets, isOn: () => rules.length > 0 };
   const unsubscribe = subscribeAlerts(offer, watching);
-  void scanRegularly(offer, watching, stopped.signal);
+  void scanRegularly(offer, asked, watching, stopped.signal);
   return {
-    async configure(next) {
+    configure(next) {
       rules = next.rules;
       alerting.configure(next);
-      if (isOn() && ports.clock.monotonicMs() >= settledMs) await scanOnce(offer, ports);
+      asked.isAsked = true;
     },
     async stop() {
       stopped.abort();
@@ -126,16 +131,16 @@ const namedReceivers = ({ rules, receivers }: AlertSetup) => ({ rules, receivers
 type Offer = Alerting['offer'];
 
 /** `isOn`: without alerts no target is read. */
-type WatchingPorts = LocalAlertPorts & { readonly isOn: () => boolean };
+type WatchingPorts = Pick<LocalAlertPorts, 'bus' | 'shard' | 'clock' | 'log'> & {
+  readonly targets: AlertTargets;
+  readonly isOn: () => boolean;
+};
 
-function subscribeAlerts(offer: Offer, { store, bus, clock, isOn }: WatchingPorts): () => void {
+function subscribeAlerts(offer: Offer, { bus, targets, isOn }: WatchingPorts): () => void {
   const degraded = new Map<string, DegradedRange>();
   const take = async ({ 'detail-type': type, detail }: EventEnvelope) => {
     if ('target' in detail) {
-      if (!isOn()) return;
-      const { namespace, name } = detail.target;
-      const state = await readTarget(store, targetAddress(namespace, name));
-      offer(state ? seenTarget(state, clock.nowMs()) : { kind: 'gone', namespace, name });
+      if (isOn()) await targets.look(detail.target.namespace, detail.target.name);
     } else if ('since' in detail) {
       const { shard, hashRange, since } = detail;
       const reason = 'reason' in detail ? detail.reason : '';
@@ -147,31 +152,27 @@ function subscribeAlerts(offer: Offer, { store, bus, clock, isOn }: WatchingPort
   return bus.subscribe({ source: ['probelet'], 'detail-type': events }, take, { name: 'alerts' });
 }
 
-async function scanRegularly(offer: Offer, ports: WatchingPorts, signal: AbortSignal): Promise<void> {
-  await sleep(ports.clock, firstScanMs, signal);
+/** Scans when it is asked to, and from time to time: more often while results may be too old to be shown. */
+async function scanRegularly(offer: Offer, asked: Asked, ports: WatchingPorts, signal: AbortSignal): Promise<void> {
+  const { clock, log, shard, targets, isOn } = ports;
+  await sleep(clock, firstScanMs, signal);
+  let scannedMs = Number.NEGATIVE_INFINITY;
+  let wasUncertain = false;
   while (!signal.aborted) {
-    if (ports.isOn())
-      await scanOnce(offer, ports).catch((error: unknown) => ports.log.warn('targets not read for alerts', { error }));
-    await sleep(ports.clock, scanEveryMs, signal);
+    const view = shard.view();
+    const isUncertain = !view || view.beat.doubt !== undefined || view.beat.late > 0;
+    wasUncertain ||= isUncertain;
+    const isDue = clock.monotonicMs() - scannedMs >= (wasUncertain ? uncertainScanEveryMs : scanEveryMs);
+    if (isOn() && (asked.isAsked || isDue)) {
+      asked.isAsked = false;
+      wasUncertain = isUncertain;
+      scannedMs = clock.monotonicMs();
+      if (view && !view.beat.doubt) offer({ kind: 'prober', degraded: [] });
+      await targets.scan().catch((error: unknown) => log.warn('targets not read for alerts', { error }));
+    }
+    await sleep(clock, lookMs, signal);
   }
 }
 
-async function scanOnce(offer: Offer, { store, clock, shard }: LocalAlertPorts): Promise<void> {
-  const view = shard.view();
-  if (view && !view.beat.doubt) offer({ kind: 'prober', degraded: [] });
-  const startedMs = clock.nowMs();
-  const problems = new Set<string>();
-  const pace = pacer(clock, scanSliceMs);
-  for (let bucket = 0; bucket < bucketCount; bucket += 1) {
-    const items = await store.query({ pk: bucketPk(bucketName(bucket)) });
-    for (const target of groupedByTarget(items).values()) {
-      await pace();
-      const read = assembleTarget(target).target;
-      const seen = read && seenTarget(read, clock.nowMs());
-      if (seen?.kind !== 'target' || (seen.ready === 'True' && !seen.restart)) continue;
-      problems.add(`${seen.namespace}/${seen.name}`);
-      offer(seen);
-    }
-  }
-  offer({ kind: 'scanned', startedMs, problems });
-}
+/** A scan is to begin soon. */
+type Asked = { isAsked: boolean };

@@ -11,9 +11,6 @@ import { type AlertInput, type DegradedRange, degradedEvent, type SeenTarget } f
 /** Incidents that are kept, those that wait for their duration included. */
 export const incidentsMax = 1_000;
 
-/** A scan may have read a target before a younger incident began. */
-const scanMarginMs = 60_000;
-
 export type AlertStep = {
   readonly rules: readonly AlertRule[];
   /** Names of those that are configured. */
@@ -63,10 +60,7 @@ class Plan {
         this.#takeProber(input.degraded);
         break;
       case 'scanned':
-        this.#endTargets(
-          ({ namespace, name, sinceMs }) =>
-            sinceMs < input.startedMs - scanMarginMs && !input.problems.has(`${namespace}/${name}`),
-        );
+        this.#endTargets(({ namespace, name }) => !input.spared.has(`${namespace}/${name}`));
         this.#endOverflow();
     }
   }
@@ -104,6 +98,7 @@ class Plan {
         key('RestartRequested'),
         incidentOf(rule, target, { cause: 'RestartRequested', ...restart, nowMs: this.#nowMs }),
       );
+    else if (target.isUnreadable) this.#hold(key('RestartRequested'), target);
     else this.#end(key('RestartRequested'));
   }
 
@@ -137,7 +132,9 @@ class Plan {
     if (JSON.stringify(next) !== JSON.stringify(before)) this.#incidents.set(key, next);
   }
 
-  /** Unknown is no evidence of a failure nor of its end. An incident that is not reported yet starts again. */
+  /**
+   * What is not known is no evidence of a failure nor of its end. An incident that is not reported yet starts again.
+   */
   #hold(key: string, { uid }: SeenTarget): void {
     const incident = this.#incidents.get(key);
     if (!incident) return;

@@ -6,10 +6,11 @@ import { envelopeJson, envelopeOf } from '../bus/envelope.ts';
 import { schemaVersion } from '../bus/events.ts';
 import { toBusEvent } from '../bus/outbox.ts';
 import { failureText } from '../core/failure-text.ts';
-import type { ProbeRecord, TargetState } from '../core/records.ts';
+import type { ProbeRecord, ShownStatus, StatusRecord, TargetState } from '../core/records.ts';
 import { requestEvent } from '../core/restart-requests.ts';
 import { probeName } from '../core/spec.ts';
 import { shownStatus } from '../core/status-changed.ts';
+import type { Condition } from '../core/types.ts';
 import type { Json } from '../lib/json.ts';
 
 export type SeenTarget = {
@@ -26,6 +27,8 @@ export type SeenTarget = {
   readonly event: Json;
   /** Absent: no restart is requested. */
   readonly restart?: { readonly sinceMs: number; readonly message: string; readonly event: Json };
+  /** The stored status cannot be read, so it is not known whether a restart is requested. */
+  readonly isUnreadable?: true;
 };
 
 /** A range of targets whose prober doubts itself. */
@@ -42,22 +45,22 @@ export type AlertInput =
   | { readonly kind: 'gone'; readonly namespace: string; readonly name: string }
   /** All ranges that are degraded now. */
   | { readonly kind: 'prober'; readonly degraded: readonly DegradedRange[] }
-  /**
-   * All targets have been read since `startedMs`. Those that are not in `problems`, by `namespace/name`, are ready or
-   * deleted.
-   */
-  | { readonly kind: 'scanned'; readonly startedMs: number; readonly problems: ReadonlySet<string> };
+  /** All targets have been read. Those that are not in `spared`, by `namespace/name`, are ready or deleted. */
+  | { readonly kind: 'scanned'; readonly spared: ReadonlySet<string> };
 
 /** Characters of a message that are kept with an incident. */
 const messageCharactersMax = 500;
 
-/** Returns what alerts look at in a stored target. */
-export function seenTarget(state: TargetState, nowMs: number): AlertInput {
-  const { target, status } = state;
+/** What is stored of a target; without a status if that cannot be read. */
+export type StoredState = Pick<TargetState, 'target' | 'probes'> & { readonly status?: StatusRecord };
+
+/** Returns what alerts look at in a stored target. `conditions`: as they are shown, if not as they are stored. */
+export function seenTarget(state: StoredState, nowMs: number, conditions = storedConditions(state)): AlertInput {
+  const { target, status, probes } = state;
   const { namespace, name, uid, labels } = target;
   if (target.deletionTimestampMs !== undefined) return { kind: 'gone', namespace, name };
-  const ready = status.status.conditions.find(({ type }) => type === 'Ready');
-  const restart = restartOf(state, nowMs);
+  const ready = status ? conditions.find(({ type }) => type === 'Ready') : unreadable;
+  const restart = status && restartOf({ target, status, probes }, nowMs);
   return {
     kind: 'target',
     namespace,
@@ -66,19 +69,32 @@ export function seenTarget(state: TargetState, nowMs: number): AlertInput {
     labels,
     ready: ready?.reason === podCompleted ? 'True' : (ready?.status ?? 'Unknown'),
     sinceMs: ready?.lastTransitionTimeMs ?? nowMs,
-    message: messageOf(ready?.message ?? '', Object.values(state.probes)),
-    event: statusEvent(state, nowMs),
+    message: messageOf(ready, Object.values(probes)),
+    event: statusEvent(state, conditions, nowMs),
     ...(restart && { restart }),
+    ...(!status && { isUnreadable: true }),
   };
 }
+
+const storedConditions = ({ status }: StoredState): readonly Condition[] => status?.status.conditions ?? [];
+
+const unreadable: Condition = {
+  type: 'Ready',
+  status: 'Unknown',
+  reason: 'Quarantined',
+  message: 'the stored status cannot be read',
+};
 
 /** A Pod that has completed is not ready, which is no problem. */
 const podCompleted = 'PodCompleted';
 
 /** The cause comes first: what probes have said, then the condition that follows from it. */
-function messageOf(condition: string, probes: readonly ProbeRecord[]): string {
+function messageOf(ready: Condition | undefined, probes: readonly ProbeRecord[]): string {
+  const { status, reason = '', message = '' } = ready ?? {};
+  // What probes have said is not what makes Ready Unknown, but that they are late.
+  if (status === 'Unknown') return [reason, message].filter(Boolean).join(': ').slice(0, messageCharactersMax);
   const failing = probes.filter(({ result }) => result === 'failure');
-  return joined([...failing.map(probeMessage), condition]);
+  return joined([...failing.map(probeMessage), message]);
 }
 
 const probeMessage = ({ container, probeType, output, failureClass }: ProbeRecord): string =>
@@ -91,13 +107,16 @@ const joined = (texts: readonly string[]): string =>
     .slice(0, messageCharactersMax);
 
 /** The old status is the new one: nothing changes now. */
-function statusEvent({ target, status }: TargetState, timeMs: number): Json {
+function statusEvent({ target, status }: StoredState, conditions: readonly Condition[], timeMs: number): Json {
   const { uid } = target;
-  const shown = shownStatus(status.status);
-  const detail = { resourceVersion: `${status.version}`, oldStatus: shown, newStatus: shown };
-  const id = `${uid}/status/${status.version}`;
+  const shown = status ? shownStatus({ ...status.status, conditions }) : unreadableStatus;
+  const version = status?.version ?? 0;
+  const detail = { resourceVersion: `${version}`, oldStatus: shown, newStatus: shown };
+  const id = `${uid}/status/${version}`;
   return eventJson(target, { id, timeMs, detailType: 'Target Status Changed', detail });
 }
+
+const unreadableStatus: ShownStatus = { phase: 'Unknown', conditions: [unreadable], containers: [] };
 
 function restartOf({ target, status, probes }: TargetState, timeMs: number): SeenTarget['restart'] {
   const open = Object.entries(status.restartRequests).filter(([, request]) => request.published > 0);

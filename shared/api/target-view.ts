@@ -81,6 +81,12 @@ function statusView(stored: StoredTarget, options: ViewOptions): StatusView {
   };
 }
 
+/** The conditions as shown; none if the status cannot be read. */
+export function conditionsView(stored: StoredTarget, options: ViewOptions): readonly Condition[] {
+  const { target, status } = stored;
+  return status ? shownConditions({ ...stored, status }, specProbes(target.spec), options) : [];
+}
+
 /**
  * The conditions as written, unless a probe is late: then they are recomputed without it. Those that become Unknown did
  * so when the first probe became late.

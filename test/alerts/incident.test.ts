@@ -238,12 +238,12 @@ describe('other causes', () => {
 });
 
 describe('a scan', () => {
-  test('ends incidents whose target has no problem any more, unless they are younger than the scan', () => {
+  test('ends incidents whose target has no problem any more', () => {
     const world = alertWorld(rulesOf(''));
     world.take(seen('old', 'False'), seen('lasting', 'False'));
     world.pass(120);
     world.take(seen('young', 'False', { sinceMs: world.nowMs() }));
-    world.take({ kind: 'scanned', startedMs: world.nowMs(), problems: new Set(['default/lasting']) });
+    world.take({ kind: 'scanned', spared: new Set(['default/lasting', 'default/young']) });
     assert.deepEqual(kindsOf(world.pass(windowSeconds)).toSorted(), ['firing young', 'resolved old']);
   });
 
@@ -273,8 +273,8 @@ describe('too many incidents', () => {
     world.take(...all);
     world.pass(windowSeconds);
     world.take(...all.slice(0, incidentsMax).map((target) => ({ ...target, ready: 'True' as const })));
-    const problems = new Set(all.slice(incidentsMax).map(({ name }) => `default/${name}`));
-    const scan = () => world.take(...all.slice(incidentsMax), { kind: 'scanned', startedMs: world.nowMs(), problems });
+    const spared = new Set(all.slice(incidentsMax).map(({ name }) => `default/${name}`));
+    const scan = () => world.take(...all.slice(incidentsMax), { kind: 'scanned', spared });
     assert.deepEqual(
       kindsOf(scan()).filter((kind) => kind.startsWith('overflow')),
       [],
