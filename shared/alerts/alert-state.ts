@@ -13,7 +13,10 @@ export type Incident = {
   readonly name: string;
   /** Of the target; empty for the prober. */
   readonly uid: string;
+  /** By the wall clock, ms since the epoch. */
   readonly sinceMs: number;
+  /** The same in steady time, from which `for` is measured. Absent: kept by an earlier release. */
+  readonly beganMs?: number;
   readonly message: string;
   /** The values of the alert's `groupBy` labels. */
   readonly groupLabels: { readonly [label: string]: string };
@@ -44,9 +47,9 @@ export type Batch = {
   readonly firing: readonly string[];
   /** Incidents that have ended and are not reported yet. */
   readonly ended: readonly EndedIncident[];
-  /** When the current window ends. Absent: no window is open. */
+  /** When the current window ends, in steady time. Absent: no window is open. */
   readonly reportAtMs?: number;
-  /** Absent: not reported yet. */
+  /** In steady time. Absent: not reported yet. */
   readonly reportedMs?: number;
   /** Notifications so far. */
   readonly sequence: number;

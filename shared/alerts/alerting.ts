@@ -5,9 +5,11 @@
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { AlertRule } from './alert-rule.ts';
 import { type AlertState, noAlerts } from './alert-state.ts';
+import { type AlertTime, alertClock } from './alert-time.ts';
 import { type Delivery, type DeliveryPorts, startDelivery } from './delivery.ts';
 import { type AlertPlan, planAlerts } from './incident.ts';
 import { alertLogVersion, type KeptAlerts } from './kept-alerts.ts';
+import { aheadMs, byTheWall, clockStepMsMin, continued } from './kept-time.ts';
 import type { AlertInput } from './seen.ts';
 
 /** Keeps one value durably. `save` replaces it as a whole or not at all. */
@@ -35,6 +37,8 @@ export type Alerting = {
 
 /** How often time is let pass while something is open. */
 const tickMs = 1_000;
+/** The same while nothing is open: steps of the wall clock are noticed. */
+const idleTickMs = 5_000;
 /** The least time between two writes, so that a mass failure writes seldom. */
 const saveRestMs = 200;
 /** Inputs of one step, so that the event loop has its turns. */
@@ -61,6 +65,7 @@ class Engine {
   #options: AlertingOptions;
   readonly #ports: AlertingPorts;
   readonly #clock: Clock;
+  readonly #time: () => AlertTime;
   readonly #stopped = new AbortController();
   /** Absent until the kept state is read. */
   #delivery: Delivery | undefined;
@@ -68,6 +73,8 @@ class Engine {
   #state: AlertState = noAlerts;
   /** The state or the outbox differs from what is kept. */
   #isDirty = false;
+  /** How far the wall clock was ahead of steady time at the last save. */
+  #keptAheadMs = 0;
   /** The last write failed. */
   #isFailing = false;
   #wake: () => void = () => undefined;
@@ -77,6 +84,7 @@ class Engine {
     this.#options = options;
     this.#ports = ports;
     this.#clock = ports.clock;
+    this.#time = alertClock(ports.clock);
   }
 
   start(): void {
@@ -108,7 +116,7 @@ class Engine {
   async #run(): Promise<void> {
     const kept = await this.#load();
     if (this.#stopped.signal.aborted) return;
-    this.#state = kept?.state ?? noAlerts;
+    this.#state = kept ? continued(kept.state, this.#time()) : noAlerts;
     const delivery = this.#startDelivery(kept);
     while (!this.#stopped.signal.aborted) {
       await this.#step(delivery);
@@ -150,7 +158,7 @@ class Engine {
 
   async #step(delivery: Delivery): Promise<void> {
     const { state, notifications } = await this.#plan(this.#inputs.splice(0, inputsPerStep));
-    if (state !== this.#state || notifications.length > 0) this.#isDirty = true;
+    if (state !== this.#state || notifications.length > 0 || this.#isClockSet()) this.#isDirty = true;
     this.#state = state;
     for (const notification of notifications) delivery.add(notification);
   }
@@ -159,7 +167,7 @@ class Engine {
   async #plan(inputs: readonly AlertInput[]): Promise<AlertPlan> {
     const { log, alertLog } = this.#ports;
     const planned = (state: AlertState, taken: readonly AlertInput[]) =>
-      planAlerts(state, { ...this.#options, inputs: taken }, this.#clock.nowMs());
+      planAlerts(state, { ...this.#options, inputs: taken }, this.#time());
     try {
       return planned(this.#state, inputs);
     } catch (error) {
@@ -174,13 +182,19 @@ class Engine {
     return { state: noAlerts, notifications: [] };
   }
 
+  /** Since the last save, by which what is kept would be wrong. */
+  #isClockSet(): boolean {
+    return Math.abs(aheadMs(this.#time()) - this.#keptAheadMs) >= clockStepMsMin;
+  }
+
   #kept(outbox: KeptAlerts['outbox']): KeptAlerts {
-    return { version: alertLogVersion, state: this.#state, outbox };
+    return { version: alertLogVersion, state: byTheWall(this.#state, this.#time()), outbox };
   }
 
   /** Alerts that cannot be kept are sent all the same: better twice after a crash than not at all. */
   async #save(delivery: Delivery): Promise<boolean> {
     this.#isDirty = false;
+    this.#keptAheadMs = aheadMs(this.#time());
     try {
       await this.#ports.alertLog.save(this.#kept(delivery.outbox()));
       this.#isFailing = false;
@@ -201,12 +215,6 @@ class Engine {
     this.#wake = () => woken.abort();
     const { incidents, batches } = this.#state;
     const isOpen = Object.keys(incidents).length + Object.keys(batches).length > 0;
-    if (isOpen) await sleep(this.#clock, tickMs, AbortSignal.any([woken.signal, this.#stopped.signal]));
-    else await aborted(AbortSignal.any([woken.signal, this.#stopped.signal]));
+    await sleep(this.#clock, isOpen ? tickMs : idleTickMs, AbortSignal.any([woken.signal, this.#stopped.signal]));
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -1,6 +1,7 @@
 /** When incidents are reported: together with others of their group, again after a while, and once they have ended. */
 import type { AlertRule } from './alert-rule.ts';
 import type { Batch, Incident, Notification, NotificationKind } from './alert-state.ts';
+import type { AlertTime } from './alert-time.ts';
 
 /** How long the incidents of one group are gathered before one notification reports them. */
 export const groupWindowMs = 5_000;
@@ -17,25 +18,25 @@ type Reported = {
 };
 
 /** Gathers what is due and returns the notifications whose window has ended. */
-export function batchesAt(reported: Reported, nowMs: number): readonly Notification[] {
-  const repeated = readdressed(reported, nowMs);
+export function batchesAt(reported: Reported, time: AlertTime): readonly Notification[] {
+  const repeated = readdressed(reported, time);
   const rules = new Map(reported.rules.map((rule) => [rule.name, rule]));
   const open = new Map<string, Batch>();
   for (const batch of reported.batches.values()) if (isGathering(batch)) open.set(batch.group, batch);
   for (const [key, incident] of reported.incidents) {
     const rule = rules.get(incident.alert);
-    if (!rule || !isDue(incident, rule, nowMs)) continue;
+    if (!rule || !isDue(incident, rule, time)) continue;
     const id = freeId(incident.id, reported.batches);
-    const batch = gathered(open.get(groupOf(incident)), { key, incident, rule, nowMs, id });
+    const batch = gathered(open.get(groupOf(incident)), { key, incident, rule, time, id });
     open.set(batch.group, batch);
     reported.batches.set(batch.id, batch);
     reported.incidents.set(key, { ...incident, batch: batch.id });
   }
-  return [...repeated, ...[...reported.batches.values()].flatMap((batch) => reportOf(reported, batch, nowMs))];
+  return [...repeated, ...[...reported.batches.values()].flatMap((batch) => reportOf(reported, batch, time))];
 }
 
 /** In place of a receiver that is gone, those that the alert names now learn of what lasts, and later of its end. */
-function readdressed({ batches, incidents, rules, receivers }: Reported, nowMs: number): readonly Notification[] {
+function readdressed({ batches, incidents, rules, receivers }: Reported, time: AlertTime): readonly Notification[] {
   return [...batches.values()].flatMap((batch) => {
     const kept = batch.receivers.filter((each) => receivers.includes(each));
     if (kept.length === batch.receivers.length) return [];
@@ -43,21 +44,23 @@ function readdressed({ batches, incidents, rules, receivers }: Reported, nowMs: 
     const added = named.filter((each) => !kept.includes(each));
     batches.set(batch.id, { ...batch, receivers: [...kept, ...added], sequence: batch.sequence + 1 });
     const lasting = batch.firing.flatMap((key) => incidents.get(key) ?? []);
-    const heard = lasting.filter((incident) => isHeard(incident, nowMs));
+    const heard = lasting.filter((incident) => isHeard(incident, time));
     if (batch.reportedMs === undefined || added.length === 0 || heard.length === 0) return [];
-    return [notificationOf({ ...batch, receivers: added }, { kind: 'firing', incidents: heard, nowMs })];
+    return [notificationOf({ ...batch, receivers: added }, { kind: 'firing', incidents: heard, time })];
   });
 }
 
 const isGathering = ({ reportedMs, firing }: Batch): boolean =>
   reportedMs === undefined && firing.length < batchIncidentsMax;
 
-const isDue = (incident: Incident, { forMs }: AlertRule, nowMs: number): boolean =>
-  incident.batch === undefined && isHeard(incident, nowMs) && nowMs >= incident.sinceMs + forMs;
+const isDue = (incident: Incident, { forMs }: AlertRule, time: AlertTime): boolean =>
+  incident.batch === undefined &&
+  isHeard(incident, time) &&
+  time.steadyMs >= (incident.beganMs ?? incident.sinceMs) + forMs;
 
 /** Whether something may be said of the incident now. */
-const isHeard = ({ isUnknown, silences = [] }: Incident, nowMs: number): boolean =>
-  !isUnknown && !silences.some(({ fromMs, untilMs }) => fromMs <= nowMs && nowMs < untilMs);
+const isHeard = ({ isUnknown, silences = [] }: Incident, { wallMs }: AlertTime): boolean =>
+  !isUnknown && !silences.some(({ fromMs, untilMs }) => fromMs <= wallMs && wallMs < untilMs);
 
 const groupOf = ({ alert, cause, namespace, groupLabels }: Incident): string =>
   JSON.stringify([alert, cause === 'ProberDegraded', namespace, groupLabels]);
@@ -78,10 +81,10 @@ type Due = {
   readonly key: string;
   readonly incident: Incident;
   readonly rule: AlertRule;
-  readonly nowMs: number;
+  readonly time: AlertTime;
 };
 
-function gathered(before: Batch | undefined, { id, key, incident, rule, nowMs }: Due): Batch {
+function gathered(before: Batch | undefined, { id, key, incident, rule, time }: Due): Batch {
   if (before && isGathering(before)) return { ...before, firing: [...before.firing, key] };
   return {
     id,
@@ -92,20 +95,21 @@ function gathered(before: Batch | undefined, { id, key, incident, rule, nowMs }:
     ...(rule.remindMs !== undefined && { remindMs: rule.remindMs }),
     firing: [key],
     ended: [],
-    reportAtMs: nowMs + groupWindowMs,
+    reportAtMs: time.steadyMs + groupWindowMs,
     sequence: 0,
   };
 }
 
-function reportOf(reported: Reported, batch: Batch, nowMs: number): readonly Notification[] {
+function reportOf(reported: Reported, batch: Batch, time: AlertTime): readonly Notification[] {
   const { batches, incidents } = reported;
+  const { steadyMs } = time;
   const { reportAtMs, reportedMs, firing, ended, remindMs, ...rest } = batch;
   if (firing.length === 0 && ended.length === 0) {
     batches.delete(batch.id);
     return [];
   }
   if (ended.length > 0 && reportAtMs === undefined) {
-    batches.set(batch.id, { ...batch, reportAtMs: nowMs + groupWindowMs });
+    batches.set(batch.id, { ...batch, reportAtMs: steadyMs + groupWindowMs });
     return [];
   }
   const lasting = firing.flatMap((key) => incidents.get(key) ?? []);
@@ -117,27 +121,27 @@ function reportOf(reported: Reported, batch: Batch, nowMs: number): readonly Not
     sequence: batch.sequence + 1,
   };
   if (reportAtMs !== undefined) {
-    if (nowMs < reportAtMs) return [];
+    if (steadyMs < reportAtMs) return [];
     if (firing.length === 0) batches.delete(batch.id);
-    else batches.set(batch.id, { ...next, reportedMs: reportedMs ?? nowMs });
-    if (reportedMs === undefined) return [notificationOf(batch, { kind: 'firing', incidents: lasting, nowMs })];
-    return batch.sendResolved ? [notificationOf(batch, { kind: 'resolved', incidents: ended, nowMs })] : [];
+    else batches.set(batch.id, { ...next, reportedMs: reportedMs ?? steadyMs });
+    if (reportedMs === undefined) return [notificationOf(batch, { kind: 'firing', incidents: lasting, time })];
+    return batch.sendResolved ? [notificationOf(batch, { kind: 'resolved', incidents: ended, time })] : [];
   }
-  const isLasting = lasting.some((incident) => isHeard(incident, nowMs));
-  if (remindMs === undefined || reportedMs === undefined || !isLasting || nowMs < reportedMs + remindMs) return [];
-  batches.set(batch.id, { ...next, reportedMs: nowMs });
-  return [notificationOf(batch, { kind: 'reminder', incidents: lasting, nowMs })];
+  const isLasting = lasting.some((incident) => isHeard(incident, time));
+  if (remindMs === undefined || reportedMs === undefined || !isLasting || steadyMs < reportedMs + remindMs) return [];
+  batches.set(batch.id, { ...next, reportedMs: steadyMs });
+  return [notificationOf(batch, { kind: 'reminder', incidents: lasting, time })];
 }
 
 type Content = {
   readonly kind: NotificationKind;
   readonly incidents: Notification['incidents'];
-  readonly nowMs: number;
+  readonly time: AlertTime;
 };
 
-function notificationOf(batch: Batch, { kind, incidents, nowMs }: Content): Notification {
+function notificationOf(batch: Batch, { kind, incidents, time }: Content): Notification {
   const { id, alert, receivers, firing, sequence } = batch;
-  const about = { batch: id, alert, receivers, atMs: nowMs, incidents, remaining: firing.length };
+  const about = { batch: id, alert, receivers, atMs: time.wallMs, incidents, remaining: firing.length };
   // With the time: an incident that ended with its alert begins with the same id once the alert is back.
-  return { id: `${id}-${kind}-${sequence + 1}-${nowMs}`, kind, ...about };
+  return { id: `${id}-${kind}-${sequence + 1}-${time.steadyMs}`, kind, ...about };
 }

@@ -21,9 +21,15 @@ export type Send = (receiver: string, notification: Notification, signal: AbortS
 
 export type Queued = {
   readonly notification: Notification;
+  /** ms since the epoch. */
   readonly queuedMs: number;
+  /** How long it had waited when it was kept, not counting times without a process. Absent: not at all. */
+  readonly ageMs?: number;
   readonly attempts: number;
 };
+
+/** `sinceMs`: when it began to wait, by the monotonic clock. */
+type Waiting = Queued & { readonly sinceMs: number };
 
 /** By receiver: what is not delivered yet, in order. */
 export type AlertOutbox = { readonly [receiver: string]: readonly Queued[] };
@@ -103,24 +109,28 @@ class Lane {
   readonly #receiver: string;
   readonly #ports: DeliveryPorts;
   readonly #stopped = new AbortController();
-  #queue: readonly Queued[];
+  #queue: readonly Waiting[];
   /** How many at the head of the queue are durable. */
   #released = 0;
   #draining: Promise<void> | undefined;
 
   constructor(receiver: string, kept: readonly Queued[], ports: DeliveryPorts) {
     this.#receiver = receiver;
-    this.#queue = kept;
     this.#ports = ports;
+    const nowMs = ports.clock.monotonicMs();
+    this.#queue = kept.map((queued) => ({ ...queued, sinceMs: nowMs - (queued.ageMs ?? 0) }));
   }
 
   queued(): readonly Queued[] {
-    return this.#queue;
+    const nowMs = this.#ports.clock.monotonicMs();
+    return this.#queue.map(({ sinceMs, ...queued }) => ({ ...queued, ageMs: Math.round(nowMs - sinceMs) }));
   }
 
   add(notification: Notification): void {
     if (this.#queue.length >= queueMax) this.#makePlace();
-    this.#queue = [...this.#queue, { notification, queuedMs: this.#ports.clock.nowMs(), attempts: 0 }];
+    const { clock } = this.#ports;
+    const waiting = { notification, queuedMs: clock.nowMs(), sinceMs: clock.monotonicMs(), attempts: 0 };
+    this.#queue = [...this.#queue, waiting];
   }
 
   release(): void {
@@ -190,10 +200,10 @@ class Lane {
   }
 
   /** Returns how long to wait before the next attempt. */
-  #settle(tried: Queued, outcome: SendOutcome): number {
+  #settle(tried: Waiting, outcome: SendOutcome): number {
     const { log, clock } = this.#ports;
     const fields = { ...this.#fields(tried), ...(outcome.kind !== 'delivered' && { why: outcome.why }) };
-    const isTooOld = clock.nowMs() - tried.queuedMs >= giveUpAfterMs;
+    const isTooOld = clock.monotonicMs() - tried.sinceMs >= giveUpAfterMs;
     if (outcome.kind === 'failed' && !isTooOld) {
       log.warn('alert not delivered yet', fields);
       this.#queue = this.#queue.with(0, tried);

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { type AlertRule, silencedTimes } from './alert-rule.ts';
 import type { AlertState, Batch, Cause, Incident, Notification } from './alert-state.ts';
+import type { AlertTime } from './alert-time.ts';
 import { batchesAt } from './batches.ts';
 import { type AlertInput, type DegradedRange, degradedEvent, type SeenTarget } from './seen.ts';
 
@@ -20,8 +21,8 @@ export type AlertStep = {
 export type AlertPlan = { readonly state: AlertState; readonly notifications: readonly Notification[] };
 
 /** Decides what is to be sent. Without inputs it lets time pass. */
-export function planAlerts(state: AlertState, { inputs, ...options }: AlertStep, nowMs: number): AlertPlan {
-  const plan = new Plan(state, options, nowMs);
+export function planAlerts(state: AlertState, { inputs, ...options }: AlertStep, time: AlertTime): AlertPlan {
+  const plan = new Plan(state, options, time);
   for (const input of inputs) plan.take(input);
   return plan.finish();
 }
@@ -31,18 +32,18 @@ class Plan {
   readonly #before: AlertState;
   readonly #rules: readonly AlertRule[];
   readonly #receivers: readonly string[];
-  readonly #nowMs: number;
+  readonly #time: AlertTime;
   readonly #incidents: Map<string, Incident>;
   readonly #batches: Map<string, Batch>;
   readonly #notifications: Notification[] = [];
   #overflow: AlertState['overflow'];
 
-  constructor(before: AlertState, { rules, receivers }: Omit<AlertStep, 'inputs'>, nowMs: number) {
+  constructor(before: AlertState, { rules, receivers }: Omit<AlertStep, 'inputs'>, time: AlertTime) {
     const { incidents, batches, overflow } = before;
     this.#before = before;
     this.#rules = rules;
     this.#receivers = receivers;
-    this.#nowMs = nowMs;
+    this.#time = time;
     this.#incidents = new Map(Object.entries(incidents));
     this.#batches = new Map(Object.entries(batches));
     this.#overflow = overflow;
@@ -69,7 +70,7 @@ class Plan {
     const known = new Set(this.#rules.map(({ name }) => name));
     this.#endWhere(({ alert }) => !known.has(alert));
     const rest = { incidents: this.#incidents, batches: this.#batches, rules: this.#rules, receivers: this.#receivers };
-    const reported = batchesAt(rest, this.#nowMs);
+    const reported = batchesAt(rest, this.#time);
     const notifications = [...this.#notifications, ...reported];
     if (this.#isUnchanged()) return { state: this.#before, notifications };
     const state = {
@@ -90,13 +91,13 @@ class Plan {
     const isUnknown = target.ready === 'Unknown' && !rule.onUnknown;
     if (isUnknown) this.#hold(key('NotReady'), target);
     else if (target.ready !== 'True' && rule.matchesTarget(target) && rule.matchesEvent(target.event))
-      this.#begin(key('NotReady'), incidentOf(rule, target, { cause: 'NotReady', ...target, nowMs: this.#nowMs }));
+      this.#begin(key('NotReady'), incidentOf(rule, target, { cause: 'NotReady', ...target, time: this.#time }));
     else this.#end(key('NotReady'));
     const { restart } = target;
     if (restart && rule.matchesTarget(target) && rule.matchesEvent(restart.event))
       this.#begin(
         key('RestartRequested'),
-        incidentOf(rule, target, { cause: 'RestartRequested', ...restart, nowMs: this.#nowMs }),
+        incidentOf(rule, target, { cause: 'RestartRequested', ...restart, time: this.#time }),
       );
     else if (target.isUnreadable) this.#hold(key('RestartRequested'), target);
     else this.#end(key('RestartRequested'));
@@ -114,7 +115,8 @@ class Plan {
       const { hashRange: name, reason: message, sinceMs } = range;
       const receivers = [...new Set(concerned.flatMap((each) => each.receivers))];
       const about = { alert: rule.name, cause: degraded, namespace: '', name, uid: '', sinceMs, message } as const;
-      this.#begin(`${degraded} ${name}`, { id: idOf(about), ...about, groupLabels: {}, receivers });
+      const beganMs = this.#time.steadyOf(sinceMs);
+      this.#begin(`${degraded} ${name}`, { id: idOf(about), ...about, beganMs, groupLabels: {}, receivers });
     }
   }
 
@@ -122,12 +124,13 @@ class Plan {
   #begin(key: string, seen: Incident): void {
     const before = this.#incidents.get(key);
     if (before && before.uid !== seen.uid) this.#end(key);
-    const { id, sinceMs, batch } = this.#incidents.get(key) ?? {};
+    const { id, sinceMs, beganMs, batch } = this.#incidents.get(key) ?? {};
     if (id === undefined && this.#incidents.size >= incidentsMax) {
       this.#refuse();
       return;
     }
-    const kept = id !== undefined && sinceMs !== undefined && { id, sinceMs, ...(batch !== undefined && { batch }) };
+    const times = sinceMs !== undefined && { sinceMs, ...(beganMs !== undefined && { beganMs }) };
+    const kept = id !== undefined && { id, ...times, ...(batch !== undefined && { batch }) };
     const next = { ...seen, ...kept };
     if (JSON.stringify(next) !== JSON.stringify(before)) this.#incidents.set(key, next);
   }
@@ -149,7 +152,10 @@ class Plan {
     this.#incidents.delete(key);
     const batch = incident.batch === undefined ? undefined : this.#batches.get(incident.batch);
     if (!batch) return;
-    const ended = batch.reportedMs === undefined ? [] : [{ ...incident, resolvedMs: this.#nowMs }];
+    const ended =
+      batch.reportedMs === undefined
+        ? []
+        : [{ ...incident, resolvedMs: Math.max(this.#time.wallMs, incident.sinceMs) }];
     const firing = batch.firing.filter((each) => each !== key);
     this.#batches.set(batch.id, { ...batch, firing, ended: [...batch.ended, ...ended] });
   }
@@ -163,7 +169,8 @@ class Plan {
   }
 
   #refuse(): void {
-    const { id = `overflow-${this.#nowMs}`, sinceMs = this.#nowMs, refused = 0 } = this.#overflow ?? {};
+    const { steadyMs, wallMs } = this.#time;
+    const { id = `overflow-${steadyMs}`, sinceMs = wallMs, refused = 0 } = this.#overflow ?? {};
     if (!this.#overflow) this.#reportOverflow('overflow', id);
     this.#overflow = { id, sinceMs, refused: refused + 1 };
   }
@@ -180,7 +187,7 @@ class Plan {
 
   #reportOverflow(kind: 'overflow' | 'overflowEnded', batch: string): void {
     const receivers = [...new Set(this.#rules.flatMap((rule) => rule.receivers))];
-    const about = { batch, alert: 'probelet', receivers, atMs: this.#nowMs, incidents: [], remaining: 0 };
+    const about = { batch, alert: 'probelet', receivers, atMs: this.#time.wallMs, incidents: [], remaining: 0 };
     this.#notifications.push({ id: `${batch}-${kind}-1`, kind, ...about });
   }
 }
@@ -196,16 +203,17 @@ type Finding = {
   readonly cause: Cause;
   readonly sinceMs: number;
   readonly message: string;
-  readonly nowMs: number;
+  readonly time: AlertTime;
 };
 
-function incidentOf(rule: AlertRule, target: SeenTarget, { cause, sinceMs, message, nowMs }: Finding): Incident {
+function incidentOf(rule: AlertRule, target: SeenTarget, { cause, sinceMs, message, time }: Finding): Incident {
   const { namespace, name, uid, labels } = target;
   const about = { alert: rule.name, cause, namespace, name, uid, sinceMs, message };
   const groupLabels = Object.fromEntries(rule.groupBy.map((label) => [label, labels[label] ?? '']));
-  const silences = silencedTimes(rule, target, nowMs);
+  const silences = silencedTimes(rule, target, time.wallMs);
   const silenced = silences.length > 0 && { silences };
-  return { id: idOf(about), ...about, groupLabels, receivers: rule.receivers, ...silenced };
+  const beganMs = time.steadyOf(sinceMs);
+  return { id: idOf(about), ...about, beganMs, groupLabels, receivers: rule.receivers, ...silenced };
 }
 
 const idDigits = 20;

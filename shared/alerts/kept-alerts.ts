@@ -34,6 +34,7 @@ const incident: z.ZodType<Incident> = z.object({
   name: z.string(),
   uid: z.string(),
   sinceMs: ms,
+  beganMs: z.number().int().exactOptional(),
   message: z.string(),
   groupLabels: z.record(z.string(), z.string()),
   receivers: names,
@@ -53,8 +54,8 @@ const batch: z.ZodType<Batch> = z.object({
   remindMs: ms.exactOptional(),
   firing: names,
   ended: z.array(endedIncident),
-  reportAtMs: ms.exactOptional(),
-  reportedMs: ms.exactOptional(),
+  reportAtMs: z.number().int().exactOptional(),
+  reportedMs: z.number().int().exactOptional(),
   sequence: count,
 });
 
@@ -72,6 +73,7 @@ const queued: z.ZodType<Queued> = z.object({
     remaining: count,
   }),
   queuedMs: ms,
+  ageMs: ms.exactOptional(),
   attempts: count,
 });
 

@@ -1,6 +1,7 @@
 /** Alerts of a test: a configuration in YAML, and what is seen of targets. */
 import { type AlertRule, alertRules } from '../../shared/alerts/alert-rule.ts';
 import { type AlertState, type Incident, type Notification, noAlerts } from '../../shared/alerts/alert-state.ts';
+import type { AlertTime } from '../../shared/alerts/alert-time.ts';
 import { planAlerts } from '../../shared/alerts/incident.ts';
 import type { AlertInput, SeenTarget } from '../../shared/alerts/seen.ts';
 import { parseConfig } from '../../shared/config/read-config.ts';
@@ -29,6 +30,13 @@ export const seen = (name: string, ready: SeenTarget['ready'], over: Partial<See
   ...over,
 });
 
+/** While no clock is set. */
+const evenTime = (nowMs: number): AlertTime => ({
+  wallMs: nowMs,
+  steadyMs: nowMs,
+  steadyOf: (wallMs) => Math.min(wallMs, nowMs),
+});
+
 /** Alerts whose time is moved by hand. */
 export function alertWorld(first: readonly AlertRule[]) {
   let rules = first;
@@ -36,7 +44,7 @@ export function alertWorld(first: readonly AlertRule[]) {
   let state: AlertState = noAlerts;
   let nowMs = startMs;
   const take = (...inputs: readonly AlertInput[]): readonly Notification[] => {
-    const plan = planAlerts(state, { rules, receivers, inputs }, nowMs);
+    const plan = planAlerts(state, { rules, receivers, inputs }, evenTime(nowMs));
     // What is kept passes through JSON.
     state = JSON.parse(JSON.stringify(plan.state));
     return plan.notifications;
