@@ -19,6 +19,7 @@ import { type Configuration, followConfig } from './configuration.ts';
 import { type DataDir, holdDataDir } from './data-dir.ts';
 import type { DescriptorShares } from './descriptors.ts';
 import { hangFile, takeHangFile } from './hang-file.ts';
+import { boundHistory } from './history-bounds.ts';
 import type { LocalOptions } from './options.ts';
 import { poisonList } from './poison-list.ts';
 import { localProbing, type ProbingOptions } from './probing.ts';
@@ -100,6 +101,7 @@ export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runt
   const app = apiApp(deps);
   const configuration = configured(options, dataDir, { ...ports, store, bus, shard, deps });
   const stopSweeping = sweepRegularly({ clock, log, sweep: sqlite.sweep });
+  const endBounds = boundHistory({ clock, log, trim: sqlite.trimHistory, usedBytes: sqlite.usedBytes });
 
   return {
     fetch: (request) => app.fetch(request),
@@ -108,6 +110,7 @@ export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runt
     reload: configuration.reload,
     async stop() {
       stopSweeping();
+      endBounds();
       await configuration.stop();
       await shard.stop();
       await probing.close();

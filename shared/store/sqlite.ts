@@ -17,11 +17,16 @@ import { type RecentWrites, recentWrites, type WriteName } from './recent-writes
 import { type Attributes, docOf, type Stored, storedIn } from './sqlite-doc.ts';
 import { asUnavailable, openDatabase, withUnavailable } from './sqlite-file.ts';
 import { WriteGroups } from './sqlite-groups.ts';
+import { type HistoryPlace, type HistoryTrim, historyTrimmer, type TrimmedHistory } from './sqlite-history.ts';
 import type { Item, Key, Operation, Query, Refusal, Store, WriteOutcome } from './store.ts';
 
 export type SqliteStore = Store & {
   /** Removes up to `limit` items whose `expiresAt` (s since the epoch) has passed; returns their number. */
   sweep(nowMs: number, limit: number): number;
+  /** Does one part of a pass over the event history, as `sqlite-history.ts` says. */
+  trimHistory(from: HistoryPlace, options: HistoryTrim): TrimmedHistory;
+  /** Bytes of the file that are in use. */
+  usedBytes(): number;
   close(): void;
 };
 
@@ -69,6 +74,7 @@ export function sqliteStore(options: Options): SqliteStore {
   const { path } = options;
   const database = openDatabase(path);
   const groups = new WriteGroups(database, setImmediate);
+  const trimmed = historyTrimmer(database);
   const context: Context = {
     groups,
     isInMemory: path === ':memory:',
@@ -89,11 +95,18 @@ export function sqliteStore(options: Options): SqliteStore {
     },
     sweep: (nowMs, limit) =>
       withUnavailable(path, () => Number(context.statements.sweep.run(Math.floor(nowMs / 1000), limit).changes)),
+    trimHistory: (from, trim) => withUnavailable(path, () => trimmed(from, trim)),
+    usedBytes: () => withUnavailable(path, () => usedBytes(database)),
     close: () => {
       groups.flush();
       database.close();
     },
   };
+}
+
+function usedBytes(database: DatabaseSync): number {
+  const pragma = (name: string) => Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+  return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
 }
 
 function prepareStatements(database: DatabaseSync) {
