@@ -8,6 +8,8 @@ import type { ClientStream } from './client-stream.ts';
 
 type Fetch = (request: Request) => Response | Promise<Response>;
 
+/** The whole answer is made for HEAD, too. Those to requests with a body are bounded by it. */
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 /** Answers that are being made at once. A page of a list has at most 3 MB. */
 const makingMax = 8;
 /** Of all clients together. */
@@ -23,7 +25,6 @@ export type AnswerRoomPorts = {
   readonly clock?: Pick<Clock, 'monotonicMs' | 'setTimer'>;
 };
 
-/** For requests whose answers may be large; those that carry a body are bounded by it. */
 export function withAnswerRoom(fetch: Fetch, { turns, unread, clock = systemClock }: AnswerRoomPorts): Fetch {
   const waiting: (() => void)[] = [];
   let making = 0;
@@ -53,7 +54,7 @@ export function withAnswerRoom(fetch: Fetch, { turns, unread, clock = systemCloc
       clock.setTimer(lookMs, look);
     });
   return async (request) => {
-    if (request.method !== 'GET') return fetch(request);
+    if (!methods.has(request.method)) return fetch(request);
     let isGone = false;
     if (waiting.length === 0 && hasRoom()) making += 1;
     else {

@@ -7,10 +7,10 @@ import type { Socket } from 'node:net';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { type Problem, problem, problemResponse, problemText } from '../../shared/api/problem.ts';
 import type { Log } from '../../shared/lib/log.ts';
-import type { Slices } from '../../shared/lib/slices.ts';
 import { withAnswerRoom } from './answer-room.ts';
+import { BulkRoom, busy, isBulk } from './bulk-room.ts';
 import { type ClientPorts, ClientStream } from './client-stream.ts';
-import { clientTurns } from './client-turns.ts';
+import { type ClientTurns, clientTurns } from './client-turns.ts';
 import { boundConnections, type ConnectionTimeouts, clientEvent, connectionTimeouts } from './connections.ts';
 import { refuseBrokenRequests, refuseOn } from './refused-requests.ts';
 
@@ -23,21 +23,27 @@ export type ApiServerOptions = {
   readonly log: Log;
   readonly timeouts?: ConnectionTimeouts;
   /** In which the clients are served. Absent: a part of each turn for this server alone. */
-  readonly turns?: Slices;
+  readonly turns?: ClientTurns;
+  /** Whether a header Authorization has a valid token. Absent: none is asked for. */
+  readonly isAuthorized?: (authorization: string | undefined) => boolean;
 };
 
 /** The limit for the request line and all header fields. Node reads no further. */
 const headBytesMax = 16 * 1024;
+/** Of a body that waits to be read. In chunks of one byte each of them is an object. */
+const messageBytesMax = 1024;
 const closing = { connection: 'close' } as const;
 
 /** Returns a server that is not listening yet. */
 export function apiServer(fetch: Fetch, options: ApiServerOptions): Server {
   const { connectionsMax, timeouts = connectionTimeouts, turns = clientTurns() } = options;
   // Otherwise Node would reject a request without Host with an empty body.
-  const server = createServer({ ...timeouts, maxHeaderSize: headBytesMax, requireHostHeader: false });
+  const server = createServer({
+    ...{ ...timeouts, maxHeaderSize: headBytesMax, requireHostHeader: false, highWaterMark: messageBytesMax },
+  });
   const unread = new Map<ClientStream, number>();
   const answer = answering(fetch, options, { turns, unread });
-  serveInTurns(server, { turns, unread });
+  serveInTurns(server, { turns, unread }, options.isAuthorized);
   server.on('request', (request, response) => {
     const refusal = wrongHost(request);
     if (refusal) refuse(response, refusal);
@@ -60,25 +66,44 @@ const healthPath = '/healthz';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-function answering(fetch: Fetch, { hostname, log }: ApiServerOptions, ports: ClientPorts): Answer {
+function answering(fetch: Fetch, { hostname, log }: ApiServerOptions, { turns, unread }: ClientPorts): Answer {
   const options = { hostname, errorHandler: (error: unknown) => failure(error, log) };
   const atOnce = getRequestListener(fetch, options);
-  const onceThereIsRoom = getRequestListener(withAnswerRoom(fetch, ports), options);
-  return (request, response) => void (request.url === healthPath ? atOnce : onceThereIsRoom)(request, response);
+  const onceThereIsRoom = getRequestListener(withAnswerRoom(fetch, { turns: turns.known, unread }), options);
+  const bulk = new BulkRoom({ unread });
+  return (request, response) => {
+    const client = request.socket;
+    // A stranger is refused at once, and only what has been admitted waits for room.
+    if (request.url === healthPath || !(client instanceof ClientStream) || !client.isKnown)
+      void atOnce(request, response);
+    else if (!isBulk(request)) void onceThereIsRoom(request, response);
+    else {
+      const answer = () => {
+        void onceThereIsRoom(request, response);
+        return false;
+      };
+      const begin = () => turns.known.add(answer);
+      bulk.enter({ client, response, begin, refuse: () => refuse(response, busy) });
+    }
+  };
 }
 
 /** Puts a `ClientStream` between each socket and Node's parser. Call before other listeners are added. */
-function serveInTurns(server: Server, ports: ClientPorts): void {
+function serveInTurns(server: Server, ports: ClientPorts, isAuthorized: ApiServerOptions['isAuthorized']): void {
   const [parse] = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
     const client = new ClientStream(socket, ports);
+    client.isKnown = isAuthorized === undefined;
     parse?.call(server, client);
     server.emit(clientEvent, client);
   });
   for (const event of ['request', 'checkExpectation'])
     server.on(event, (request: IncomingMessage, response: ServerResponse) => {
-      if (request.socket instanceof ClientStream) request.socket.answering(request, response);
+      const client = request.socket;
+      if (!(client instanceof ClientStream)) return;
+      client.isKnown ||= isAuthorized?.(request.headers.authorization) ?? true;
+      client.answering(request, response);
     });
 }
 

@@ -7,7 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import type { Slices } from '../../shared/lib/slices.ts';
+import type { ClientTurns } from './client-turns.ts';
 
 /** Chunks of one byte are the most expensive content: so many bytes of them take 2 ms. */
 const pieceBytesMax = 4 * 1024;
@@ -17,13 +17,15 @@ const restBytesMax = 16 * 1024;
 const headEnd = '\r\n\r\n';
 
 export type ClientPorts = {
-  readonly turns: Slices;
+  readonly turns: ClientTurns;
   /** The clients that have not read what was written to them; the first has not for longest. */
   readonly unread: Map<ClientStream, number>;
 };
 
 /** Takes ownership of `socket`. */
 export class ClientStream extends Duplex {
+  /** It has shown a valid token, or none is asked for. */
+  isKnown = false;
   readonly #socket: Socket;
   readonly #ports: ClientPorts;
   #rest: Buffer | undefined;
@@ -84,7 +86,8 @@ export class ClientStream extends Duplex {
   }
 
   #goOn(): void {
-    if (this.#isDue()) this.#ports.turns.add(this.#handOn);
+    const { known, strangers } = this.#ports.turns;
+    if (this.#isDue()) (this.isKnown ? known : strangers).add(this.#handOn);
   }
 
   /** The body of the last request may still arrive while it is answered. */

@@ -4,12 +4,20 @@
  */
 import { type Slices, slices } from '../../shared/lib/slices.ts';
 
+/** Those without a valid token have a part of their own, so that they take nothing from those with one. */
+export type ClientTurns = { readonly known: Slices; readonly strangers: Slices };
+
+/** Enough for some ten refusals a turn. */
+const strangersMs = 2;
+
 /** One for the process, since it has one event loop. `begins`: called before each piece of work. */
-export const clientTurns = (begins?: () => void): Slices =>
-  slices({
+export function clientTurns(begins?: () => void): ClientTurns {
+  const ports = {
     monotonicMs: () => performance.now(),
     nextTurn: setImmediate,
     // Node runs `nextTick` callbacks once no promise callbacks are pending.
-    afterPromises: (callback) => queueMicrotask(() => process.nextTick(callback)),
+    afterPromises: (callback: () => void) => queueMicrotask(() => process.nextTick(callback)),
     begins,
-  });
+  };
+  return { known: slices(ports), strangers: slices({ ...ports, turnMs: strangersMs }) };
+}

@@ -5,7 +5,7 @@ import type { ReceiverEntry } from '../../shared/alerts/alert-config.ts';
 import { type AlertRule, alertRules } from '../../shared/alerts/alert-rule.ts';
 import type { Receiver } from '../../shared/alerts/formats/receiver.ts';
 import { type TargetFiles, targetFilesOf } from '../../shared/config/config-schema.ts';
-import { parseConfig } from '../../shared/config/read-config.ts';
+import { parseConfig, type ReadConfig } from '../../shared/config/read-config.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
 import { codeOf } from '../../shared/lib/error-code.ts';
 import { fileVersion } from './config-sources.ts';
@@ -28,9 +28,12 @@ export type ConfigSetup = {
   readonly version: string;
   /** Why the file is not safe to follow, and what to do about it. */
   readonly warning?: string;
-  /** Reads the file and its secrets again. @throws InvalidOption */
-  readonly again: () => ConfigSetup;
+  /** Reads the file and its secrets again. Rejects with InvalidOption. */
+  readonly again: (parse: ParseConfig) => Promise<ConfigSetup>;
 };
+
+/** Parses beside this thread. Never rejects. */
+export type ParseConfig = (text: string) => Promise<ReadConfig>;
 
 /** Errors of the file that are shown at once. */
 const errorsShownMax = 10;
@@ -44,24 +47,32 @@ export type ConfigOptions = {
   readonly allows?: AllowList | undefined;
 };
 
-/** @throws InvalidOption that names each wrong field with its place, one a line. */
+/**
+ * For a process that probes nothing yet.
+ * @throws InvalidOption that names each wrong field with its place, one a line.
+ */
 export function readConfigFile(path: string, options: ConfigOptions = {}): ConfigSetup {
+  const file = { path, version: versionOf(path) };
+  return setupOf(parseConfig(readText(configOption, path)), file, options);
+}
+
+type ConfigFile = { readonly path: string; readonly version: string };
+
+function setupOf(read: ReadConfig, { path, version }: ConfigFile, options: ConfigOptions): ConfigSetup {
   const { isWanted = () => true, allows } = options;
   const whole = resolve(path);
   const folder = dirname(whole);
-  const version = versionOf(path);
-  const read = parseConfig(readText(configOption, path));
   if (read.kind === 'invalid') {
     const lines = read.problems.map(
       ({ line, column, detail }) => `${configOption}: ${path}:${line}:${column}: ${detail}`,
     );
     throw new InvalidOption(lines.slice(0, errorsShownMax).join('\n'));
   }
-  const { config, placeOf } = read;
+  const { config, receivers: places } = read;
   const { receivers: entries = [] } = config;
   const receivers = entries.flatMap((entry, index) => {
     if (!isWanted(entry.name)) return [];
-    const { line, column } = placeOf(['receivers', index]);
+    const { line, column } = places[index] ?? { line: 1, column: 1 };
     return receiverOf(
       inFolder(entry, folder),
       `${configOption}: ${path}:${line}:${column}: receivers[${index}]`,
@@ -74,7 +85,10 @@ export function readConfigFile(path: string, options: ConfigOptions = {}): Confi
     alerts: { rules: alertRules(config), receivers },
     names: entries.map(({ name }) => name),
     ...writableWarning(whole),
-    again: () => readConfigFile(whole, options),
+    again: async (parse) => {
+      const file = { path: whole, version: versionOf(whole) };
+      return setupOf(await parse(readText(configOption, whole)), file, options);
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import type { ApiDeps } from '../../shared/api/deps.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import { type AlertSetup, type ConfigSetup, versionOf } from './config-file.ts';
+import { configParser } from './config-parser.ts';
 import { configTargets } from './config-targets.ts';
 import { InvalidOption } from './option-values.ts';
 
@@ -83,7 +84,7 @@ class Follower {
       const isForced = this.#isForced;
       this.#isForced = false;
       const version = versionOf(this.#setup.path);
-      if (!isFirst && (isForced || version !== read)) this.#readAgain();
+      if (!isFirst && (isForced || version !== read)) await this.#readAgain();
       read = version;
       try {
         const { folders, lookMs = pollMs, notMonitored } = await targets.apply(this.#setup, isForced);
@@ -98,15 +99,16 @@ class Follower {
     }
   }
 
-  #readAgain(): void {
+  async #readAgain(): Promise<void> {
     const { deps, onAlerts } = this.#ports;
     try {
-      this.#setup = this.#setup.again();
+      this.#setup = await this.#setup.again(configParser(deps.clock, this.#stopped.signal));
       onAlerts(this.#setup.alerts);
       deps.log.info('configuration read again', { file: this.#setup.path });
       this.#warn();
     } catch (error) {
       if (!(error instanceof InvalidOption)) throw error;
+      if (this.#stopped.signal.aborted) return;
       for (const line of error.message.split('\n'))
         deps.log.error('configuration is wrong: the last valid one stays in force', { why: line });
     }

@@ -4,6 +4,7 @@
  */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tokenCheck } from '../../shared/api/bearer-token.ts';
 import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
@@ -14,7 +15,7 @@ import { apiServer } from './api-server.ts';
 import type { AwsOptions } from './aws-options.ts';
 import type { AwsServices } from './aws-services.ts';
 import { dnsServers, type WayOut } from './canaries.ts';
-import { clientTurns } from './client-turns.ts';
+import { type ClientTurns, clientTurns } from './client-turns.ts';
 import { startControl } from './control.ts';
 import {
   aloneNeeds,
@@ -58,8 +59,9 @@ switch (parsed.kind) {
     warnOf(options);
     const shares = descriptorShares(descriptorLimit(), aloneNeeds);
     const watchdog = localWatchdog(log, { remember: { file: hangFile(options.dataDir) } });
-    const runtime = runtimeOrExit(options, { shares, watchdog });
-    run(runtime, { server: options, shares, watchdog, listening: `, data in ${options.dataDir}` });
+    const turns = clientTurns(watchdog.begins);
+    const runtime = runtimeOrExit(options, { shares, watchdog, turns });
+    run(runtime, { server: options, shares, watchdog, turns, listening: `, data in ${options.dataDir}` });
     break;
   }
   case 'control': {
@@ -113,6 +115,8 @@ type Running = {
   readonly shares: DescriptorShares;
   readonly close?: () => void;
   readonly watchdog: Watchdog;
+  /** If absent, the server alone has a part of each turn. */
+  readonly turns?: ClientTurns;
 };
 
 /** Of options that are valid and yet not what was meant. */
@@ -137,15 +141,16 @@ function run(piece: Piece, running: Running): void {
 function listen(
   piece: Piece,
   options: ServerOptions,
-  { listening, shares, watchdog }: Pick<Running, 'listening' | 'shares' | 'watchdog'>,
+  { listening, shares, watchdog, turns = clientTurns(watchdog.begins) }: Omit<Running, 'server' | 'close'>,
 ): Server {
   let { port: boundPort } = options;
   if (options.warning !== undefined) say(`probelet: warning: ${options.warning}`);
   const { host: hostname, port: askedPort } = options;
   const bound = () => ({ host: hostname, port: boundPort });
   const fetch = options.token === undefined ? onlyLocalCallers(piece.fetch, bound) : piece.fetch;
-  const turns = clientTurns(watchdog.begins);
-  const server = apiServer(fetch, { hostname, connectionsMax: shares.connectionsMax, log, turns });
+  const isAuthorized = options.token === undefined ? undefined : tokenCheck(options.token);
+  const { connectionsMax } = shares;
+  const server = apiServer(fetch, { hostname, connectionsMax, log, turns, ...(isAuthorized && { isAuthorized }) });
   server.listen(askedPort, hostname, () => {
     const { address, port } = server.address() as AddressInfo;
     boundPort = port;
@@ -160,10 +165,10 @@ function listen(
 }
 
 /** A data folder that cannot be used is an operator error, so this prints a message without a stack trace. */
-function runtimeOrExit(options: LocalOptions, { shares, watchdog }: Pick<Running, 'shares' | 'watchdog'>): Runtime {
+function runtimeOrExit(options: LocalOptions, { shares, watchdog, turns }: Omit<Running, 'listening'>): Runtime {
   const { attribution } = watchdog;
   try {
-    return startRuntime(options, { ...ports, wayOut: wayOutOf(options), shares, attribution });
+    return startRuntime(options, { ...ports, wayOut: wayOutOf(options), shares, attribution, turns: turns?.known });
   } catch (error) {
     say(`probelet: ${error instanceof Error ? error.message : String(error)}`);
     return process.exit(exitFailed);

@@ -9,6 +9,7 @@ import { processLimits, withLimits } from '../../shared/core/quota.ts';
 import { type Clock, within } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
 import type { Random } from '../../shared/lib/random.ts';
+import type { Slices } from '../../shared/lib/slices.ts';
 import type { RunView } from '../../shared/run/run-view.ts';
 import type { Poison } from '../../shared/store/items.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
@@ -26,8 +27,10 @@ import { localProbing, type ProbingOptions } from './probing.ts';
 import { processMetrics } from './process-metrics.ts';
 import { restartTally } from './restart-tally.ts';
 import { hostShard, type ShardHost } from './shard-host.ts';
+import { slicedStore } from './sliced-store.ts';
 import { subscribeStatusSync } from './status-sync.ts';
 import { sweepRegularly } from './sweep.ts';
+import { yamlParser } from './yaml-parser.ts';
 
 /** An answer waits so long for the holder to notice a deletion: a slow store delays it no further. */
 const noticesMs = 500;
@@ -46,6 +49,8 @@ export type RuntimePorts = Pick<ProbingOptions, 'network' | 'wayOut' | 'attribut
   readonly wrapBus?: (bus: InProcessBus) => InProcessBus;
   /** If absent, descriptors are not divided. */
   readonly shares?: DescriptorShares;
+  /** In which requests to the API are carried out. If absent, they are carried out as they come. */
+  readonly turns?: Slices | undefined;
 };
 
 export type Runtime = {
@@ -61,7 +66,7 @@ export type Runtime = {
 type RuntimeOptions = Omit<LocalOptions, 'host' | 'port' | 'warning' | 'canaries'>;
 
 export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runtime {
-  const { clock, random, log, shares } = ports;
+  const { clock, random, log, shares, turns } = ports;
   const dataDir = holdDataDir(options.dataDir);
   const sqlite = sqliteStore({ path: dataDir.storePath, onWrite: (changes) => quotas.written(changes) });
   const quotas = census(withLimits(processLimits, options.quotas ?? {}), { store: sqlite, clock });
@@ -98,7 +103,8 @@ export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runt
     ...(shares && { watchersMax: shares.watchersMax }),
     ...(options.token !== undefined && { token: options.token }),
   };
-  const app = apiApp(deps);
+  const yaml = yamlParser(clock);
+  const app = apiApp({ ...deps, parseYaml: yaml.parse, ...(turns && inTurns(store, turns)) });
   const configuration = configured(options, dataDir, { ...ports, store, bus, shard, deps });
   const stopSweeping = sweepRegularly({ clock, log, sweep: sqlite.sweep });
   const endBounds = boundHistory({ clock, log, trim: sqlite.trimHistory, usedBytes: sqlite.usedBytes });
@@ -112,6 +118,7 @@ export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runt
       stopSweeping();
       endBounds();
       await configuration.stop();
+      await yaml.close();
       await shard.stop();
       await probing.close();
       await bus.settled();
@@ -120,6 +127,12 @@ export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runt
     },
   };
 }
+
+/** What the requests of clients have of each turn. The configuration is applied beside them. */
+const inTurns = (store: Store, turns: Slices): Pick<ApiDeps, 'store' | 'pause'> => ({
+  store: slicedStore(store, turns),
+  pause: turns.pause,
+});
 
 type ConfiguredPorts = LocalAlertPorts & Pick<RuntimePorts, 'configClock'> & { readonly deps: ApiDeps };
 

@@ -7,7 +7,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { bearerToken } from './bearer-token.ts';
 import type { ApiDeps } from './deps.ts';
-import { failureOf } from './failure.ts';
+import { ClientGone, failureOf } from './failure.ts';
 import { refusedParameters } from './known-parameters.ts';
 import { document, openApiDocument } from './openapi.ts';
 import { jsonTextResponse, type Problem, problem, problemResponse } from './problem.ts';
@@ -56,7 +56,7 @@ export function apiApp(deps: ApiDeps): ApiApp {
     app.on(route.method.toUpperCase(), honoPath(route), async (context) => {
       const request = apiRequest(context);
       const refused = (route.anonymous ? undefined : refuse(request.raw)) ?? refusedParameters(route, request.query);
-      return refused ? problemResponse(refused) : route.handle(request, deps);
+      return refused ? problemResponse(refused) : route.handle(request, whileThere(request.raw, deps));
     });
   }
   for (const path of new Set(described.map(honoPath)))
@@ -64,6 +64,17 @@ export function apiApp(deps: ApiDeps): ApiApp {
   app.notFound(() => problemResponse(problem(404, 'no-such-route', 'There is nothing at this path.')));
   app.onError((error) => problemResponse(failureOf(deps, error)));
   return { fetch: async (request) => app.fetch(request) };
+}
+
+/** A request whose client has gone ends where it would wait for its next piece of work. */
+function whileThere(request: Request, deps: ApiDeps): ApiDeps {
+  const { pause } = deps;
+  if (!pause) return deps;
+  const pauseOrEnd = async () => {
+    await pause();
+    if (request.signal.aborted) throw new ClientGone();
+  };
+  return { ...deps, pause: pauseOrEnd };
 }
 
 const honoPath = ({ path }: Pick<Route, 'path'>): string => path.replaceAll(/\{(\w+)\}/g, ':$1');

@@ -6,6 +6,7 @@ import { inTurn } from '../lib/in-turn.ts';
 import { pacer } from '../lib/pace.ts';
 import { sliceMs } from '../lib/slices.ts';
 import { answerBytesMax, nameTwice } from './apply-manifests.ts';
+import { brokenOff } from './body.ts';
 import type { BodyLine } from './body-lines.ts';
 import { decodeNamedManifest, nameIn, namespaceIn } from './decode-manifest.ts';
 import type { ApiDeps } from './deps.ts';
@@ -64,10 +65,14 @@ async function* until(lines: AsyncIterable<BodyLine>, end: AbortSignal): AsyncGe
 function lineApplier(deps: ApiDeps, { dryRun }: LineApplication): (line: BodyLine) => Promise<AppliedLine> {
   const { clock } = deps;
   const endMs = clock.monotonicMs() + putsMsMax;
-  const pause = pacer(clock, sliceMs);
+  const pause = deps.pause ?? pacer(clock, sliceMs);
   const isTwice = repetitions();
   return async ({ number, text }) => {
-    await pause();
+    const isGone = await pause().then(
+      () => false,
+      () => true,
+    );
+    if (isGone) return { line: number, ...refusal(brokenOff) };
     const body = parsedLine(text);
     if (body.kind === 'problem') return { line: number, ...refusal(body) };
     const address = addressOf(body.value);

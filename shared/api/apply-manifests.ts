@@ -1,11 +1,13 @@
 /** Puts manifests one after the other. Each has its outcome; a refused manifest does not stop the others. */
 import { pacer } from '../lib/pace.ts';
 import { sliceMs } from '../lib/slices.ts';
+import { valueSize } from '../lib/value-size.ts';
 import { targetAddress } from '../store/keys.ts';
 import { type DecodedManifest, decodeNamedManifest, nameIn } from './decode-manifest.ts';
 import type { ApiDeps } from './deps.ts';
 import { failureOf } from './failure.ts';
 import { freshnessReader, type ReadFreshness } from './freshness.ts';
+import { depthMax, valuesMax } from './json-text.ts';
 import type { ManifestEntry } from './manifest-list.ts';
 import { type Checked, invalidFields, type Problem, problemDocument } from './problem.ts';
 import { type ManifestChange, notBegun, type PutMark, putManifest, putMark, putsMsMax } from './put-manifest.ts';
@@ -59,7 +61,7 @@ type Outcome = (PutMark & { readonly kind: 'put'; readonly target: TargetView })
 function applier(deps: ApiDeps, { namespace, dryRun }: Application): (entry: ManifestEntry) => Promise<Outcome> {
   const { clock } = deps;
   const endMs = clock.monotonicMs() + putsMsMax;
-  const pause = pacer(clock, sliceMs);
+  const pause = deps.pause ?? pacer(clock, sliceMs);
   const decode = namedOnce(namespace);
   const put = putWith(deps, dryRun);
   return async (entry) => {
@@ -75,12 +77,16 @@ function namedOnce(namespace: string): (entry: ManifestEntry) => Checked<Decoded
   const names = new Set<string>();
   return ({ manifest }) => {
     if (manifest.kind === 'problem') return manifest;
+    if (valueSize(manifest.value, { valuesMax, depthMax }).kind !== 'counted') return tooManyValues;
     const name = nameIn(manifest.value);
     if (name !== undefined && names.has(name)) return nameTwice;
     if (name !== undefined) names.add(name);
     return decodeNamedManifest(manifest.value, namespace);
   };
 }
+
+/** As for the body of one target. */
+const tooManyValues = invalidFields([{ pointer: '', detail: `must have at most ${valuesMax} values` }]);
 
 /** A second manifest of a target would undo what the first one has just done. */
 export const nameTwice = invalidFields([

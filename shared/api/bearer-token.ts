@@ -10,13 +10,19 @@ const unauthorized: Problem = {
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /**
- * Returns the refusal of a request, if any. Digests are compared, so the time taken reveals neither the token nor its
- * length.
+ * Returns whether a header Authorization has the token. Digests are compared, so the time taken reveals neither the
+ * token nor its length.
  */
-export function bearerToken(token: string): (request: Request) => Problem | undefined {
+export function tokenCheck(token: string): (authorization: string | null | undefined) => boolean {
   const expected = digest(token);
-  return (request) => {
-    const given = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1];
-    return given !== undefined && timingSafeEqual(digest(given), expected) ? undefined : unauthorized;
+  return (authorization) => {
+    const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+    return given !== undefined && timingSafeEqual(digest(given), expected);
   };
+}
+
+/** Returns the refusal of a request, if any. */
+export function bearerToken(token: string): (request: Request) => Problem | undefined {
+  const isValid = tokenCheck(token);
+  return (request) => (isValid(request.headers.get('authorization')) ? undefined : unauthorized);
 }

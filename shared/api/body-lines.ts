@@ -2,6 +2,7 @@
  * The lines of a body, one after the other as they arrive. At most one line and one piece of the body are held, and the
  * body is read no faster than its lines are taken.
  */
+import { gathered } from '../lib/gathered.ts';
 import { bodyBytesMax, brokenOff, decodedText, tooLarge } from './body.ts';
 import { type Checked, type Problem, problem } from './problem.ts';
 
@@ -65,18 +66,19 @@ function* partsOf(piece: Uint8Array): Generator<{ readonly bytes: Uint8Array; re
   if (from < piece.byteLength) yield { bytes: piece.subarray(from), isEnd: false };
 }
 
+/** Pieces may have a byte each, so none of them is kept. */
 function lineBuffer() {
-  let parts: Uint8Array[] = [];
+  let bytes = gathered(lineBytesMax);
   let length = 0;
   return {
     /** Of a line that is too long nothing more is kept. */
     add(part: Uint8Array): void {
       length += part.byteLength;
-      if (length <= lineBytesMax) parts.push(part);
+      bytes.add(part);
     },
     take(): Checked<string> {
-      const text = length > lineBytesMax ? tooLarge(lineBytesMax, 'line') : decodedText(Buffer.concat(parts), 'line');
-      parts = [];
+      const text = length > lineBytesMax ? tooLarge(lineBytesMax, 'line') : decodedText(bytes.bytes(), 'line');
+      bytes = gathered(lineBytesMax);
       length = 0;
       return text;
     },

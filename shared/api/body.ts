@@ -1,9 +1,17 @@
 /** The body of a request: read up to a limit, decoded by its media type. */
 import { ownProperty } from '../core/own-property.ts';
-import { parseJson } from './json-text.ts';
+import { gathered } from '../lib/gathered.ts';
+import { pacer } from '../lib/pace.ts';
+import { sliceMs } from '../lib/slices.ts';
+import type { ApiDeps } from './deps.ts';
+import { type ParsedDocuments, parseJson, parseLargeJson } from './json-text.ts';
 import { type Checked, ok, type Problem, problem } from './problem.ts';
 
 export const bodyBytesMax = 64 * 1024;
+/** Of JSON for routes that take many targets. */
+export const largeBytesMax = 1024 * 1024;
+/** Values of such a body. */
+const largeValuesMax = 150_000;
 
 /** Media types that a route accepts, each with its syntax. */
 export type MediaTypes = Readonly<Record<string, 'json' | 'yaml'>>;
@@ -21,8 +29,9 @@ export const mergePatchMediaTypes: MediaTypes = {
 };
 
 export type BodyOptions = {
-  /** Only JSON may be larger, because YAML takes a hundred times as long to parse. */
-  readonly jsonBytesMax?: number;
+  readonly deps: Pick<ApiDeps, 'clock' | 'pause' | 'parseYaml'>;
+  /** Whether it may have `largeBytesMax`, as JSON only: YAML takes a hundred times as long to parse. */
+  readonly isLarge?: boolean;
   /** The advice for a client that sends several documents, if there is any. */
   readonly several?: string;
 };
@@ -34,7 +43,7 @@ export type BodyOptions = {
 export async function readBody(
   request: Request,
   mediaTypes: MediaTypes,
-  { several, ...options }: BodyOptions = {},
+  { several, ...options }: BodyOptions,
 ): Promise<Checked<unknown>> {
   const documents = await readDocuments(request, mediaTypes, options);
   if (documents.kind === 'problem') return documents;
@@ -47,13 +56,15 @@ export async function readBody(
 export async function readDocuments(
   request: Request,
   mediaTypes: MediaTypes,
-  { jsonBytesMax = bodyBytesMax }: Pick<BodyOptions, 'jsonBytesMax'> = {},
+  options: Omit<BodyOptions, 'several'>,
 ): Promise<Checked<readonly unknown[]>> {
   const syntax = ownProperty(mediaTypes, mediaTypeOf(request));
   if (!syntax) return unsupported(request, mediaTypes);
-  const text = await readText(request, syntax === 'json' ? jsonBytesMax : bodyBytesMax);
+  const text = await readText(request, syntax === 'json' && options.isLarge ? largeBytesMax : bodyBytesMax);
   if (text.kind === 'problem') return text;
-  const parsed = syntax === 'json' ? parseJson(text.value) : await parsedYaml(text.value);
+  const parsed = await (syntax === 'json' ? parsedJson(text.value, options) : parsedYaml(text.value, options, request));
+  // What comes of the body is a piece of work of its own.
+  await options.deps.pause?.();
   return parsed.kind === 'parsed' ? ok(parsed.documents) : problem(400, 'malformed-body', parsed.reason);
 }
 
@@ -66,15 +77,28 @@ export function streamedBody(request: Request, mediaTypes: MediaTypes, bytesMax:
   return lengthProblem(request, bytesMax) ?? ok(request.body);
 }
 
+type Parsing = Omit<BodyOptions, 'several'>;
+
+async function parsedJson(text: string, { deps, isLarge = false }: Parsing): Promise<ParsedDocuments> {
+  if (!isLarge) return parseJson(text);
+  return parseLargeJson(text, { valuesMax: largeValuesMax, pause: deps.pause ?? pacer(deps.clock, sliceMs) });
+}
+
 /** Loaded on demand: a function's cold start does not wait for a parser that few requests need. */
-async function parsedYaml(text: string) {
+async function parsedYaml(text: string, { deps }: Parsing, { signal }: Request): Promise<ParsedDocuments> {
+  if (deps.parseYaml) return deps.parseYaml(text, signal);
   const { parseYaml } = await import('./yaml-text.ts');
   return parseYaml(text);
 }
 
 /** As `readBody`, but a request without a body counts as an empty object. */
-export async function readOptionalBody(request: Request, mediaTypes: MediaTypes): Promise<Checked<unknown>> {
-  if (request.headers.has('content-type')) return hasNoLength(request) ? ok({}) : readBody(request, mediaTypes);
+export async function readOptionalBody(
+  request: Request,
+  mediaTypes: MediaTypes,
+  options: BodyOptions,
+): Promise<Checked<unknown>> {
+  if (request.headers.has('content-type'))
+    return hasNoLength(request) ? ok({}) : readBody(request, mediaTypes, options);
   // Node's server gives every POST a stream, so only reading it shows whether there is a body.
   const text = await readText(request, bodyBytesMax);
   if (text.kind === 'problem') return text;
@@ -135,16 +159,12 @@ export const brokenOff = problem(400, 'malformed-body', 'The body broke off.');
 /** Stops reading at the limit, regardless of the length header. */
 async function readBytes(request: Request, bytesMax: number): Promise<Checked<Uint8Array>> {
   if (!request.body) return ok(new Uint8Array());
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  // Chunks may have a byte each, so none of them is kept.
+  const bytes = gathered(bytesMax);
   try {
-    for await (const chunk of request.body) {
-      length += chunk.byteLength;
-      if (length > bytesMax) return tooLarge(bytesMax);
-      chunks.push(chunk);
-    }
+    for await (const chunk of request.body) if (bytes.add(chunk) < chunk.byteLength) return tooLarge(bytesMax);
   } catch {
     return brokenOff;
   }
-  return ok(Buffer.concat(chunks));
+  return ok(bytes.bytes());
 }

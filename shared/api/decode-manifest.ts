@@ -8,11 +8,13 @@ import type { TargetSpec } from '../core/spec.ts';
 import type { TargetSpecInput } from '../core/spec-input.ts';
 import { metadataProblems, sizeProblems } from '../core/validate-metadata.ts';
 import { validateTargetSpec } from '../core/validate-target.ts';
+import { valueSize } from '../lib/value-size.ts';
 import { addressOf, annotationProblems, lifecycleOf } from './annotations.ts';
+import { depthMax } from './json-text.ts';
 import { keptOutOfManifest, keptOutOfManifestAt } from './kept-out.ts';
 import { foreignKind, kindProblems } from './manifest-kinds.ts';
 import { type Manifest, manifestSchema } from './manifest-schema.ts';
-import { type Checked, invalidFields, ok } from './problem.ts';
+import { type Checked, errorsMax, invalidFields, ok } from './problem.ts';
 import { shapeOf, withoutFields } from './shape.ts';
 
 export type TargetName = { readonly namespace: string; readonly name: string };
@@ -47,6 +49,10 @@ export function decodeNamedManifest(body: unknown, namespace: string | undefined
   return invalidFields([...missing.filter((field) => !isCovered(field)), ...problems]);
 }
 
+/** Without what does not concern probing. A target must fit 28 KiB, and each value may be a mistake to be named. */
+const manifestValuesMax = 4_000;
+const tooManyValues: FieldProblem = { pointer: '', detail: `must have at most ${manifestValuesMax} values` };
+
 /** A valid name, so that of a manifest without a name only the other mistakes are found. */
 const unnamed = 'unnamed';
 const namespaceRequired: FieldProblem = { pointer: '/metadata/namespace', detail: 'is required' };
@@ -76,9 +82,14 @@ function decodedBody(body: unknown, name: TargetName): Decoded {
   const foreign = foreignKind(body);
   if (foreign) return { kind: 'invalid', problems: [foreign] };
   const { value, ignored } = keptOutOfManifest(body);
+  if (valueSize(value, { valuesMax: manifestValuesMax, depthMax }).kind !== 'counted')
+    return { kind: 'invalid', problems: [tooManyValues] };
   const shaped = shapeOf(manifestSchema, value, keptOutOfManifestAt);
-  if (shaped.kind === 'invalid')
-    return { kind: 'invalid', problems: [...shaped.problems, ...furtherProblems(value, shaped.problems, name)] };
+  if (shaped.kind === 'invalid') {
+    // An answer has no room for more.
+    const further = shaped.problems.length < errorsMax ? furtherProblems(value, shaped.problems, name) : [];
+    return { kind: 'invalid', problems: [...shaped.problems, ...further] };
+  }
   const ruled = ruledManifest(shaped.value, name);
   return ruled.kind === 'valid' ? ok({ target: ruled.target, ignored }) : ruled;
 }

@@ -10,6 +10,7 @@ import type { Advise } from '../prober/advice.ts';
 import type { Poison } from '../store/items.ts';
 import type { TargetAddress } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
+import type { ParsedDocuments } from './json-text.ts';
 
 export type ApiDeps = {
   readonly store: Store;
@@ -24,6 +25,13 @@ export type ApiDeps = {
   readonly watch?: WatchSource;
   /** Maximum number of simultaneous watchers; default 100. */
   readonly watchersMax?: number;
+  /**
+   * To be awaited before each piece of a request that takes long: resolves when it may go on. Rejects if the client has
+   * gone. Absent: nothing else needs the thread.
+   */
+  readonly pause?: () => Promise<void>;
+  /** Parses YAML beside this thread. Absent: in it. */
+  readonly parseYaml?: ParseYaml;
   /** Every route but `/healthz` requires it as a bearer token; absent: access control is in front of the app. */
   readonly token?: string;
   /** Absent: limited only by the store. */
@@ -60,6 +68,9 @@ export type ShardDoubt = {
   readonly shard?: string;
   readonly socketsMax?: number;
 };
+
+/** Never rejects. When the signal is aborted, the answer no longer matters. */
+export type ParseYaml = (text: string, signal: AbortSignal) => Promise<ParsedDocuments>;
 
 /**
  * Calls the subscriber with each event from now on, and waits for the promise that it returns. The returned function

@@ -1,5 +1,6 @@
 /** One page of a list of targets: in the table's order, or sorted if the table is small enough to be read whole. */
 import { pacer } from '../lib/pace.ts';
+import { sliceMs } from '../lib/slices.ts';
 import { continueToken, sortedToken } from './continue-token.ts';
 import type { ApiDeps } from './deps.ts';
 import { compareKeys, type SortKey, type SortOrder, sortKeyOf } from './list-order.ts';
@@ -35,11 +36,6 @@ export type Page = {
 export const scannedMax = 10_000;
 /** An HTTP API times out after 30 s, and a sorted list that cannot be sorted is read a second time. */
 const scanMsMax = 10_000;
-/**
- * Time for reading in one turn of the event loop: if the prober runs in the same process, a long list must not delay
- * it.
- */
-const sliceMs = 5;
 
 /** 410: the list was sorted, and the table has grown too large since. */
 export async function readPage(deps: ApiDeps, query: PageQuery): Promise<Page | Problem> {
@@ -127,16 +123,21 @@ async function sortedPage(deps: ApiDeps, query: PageQuery, order: SortOrder): Pr
     if (candidates.length > 2 * (limit + 1)) candidates = first();
   }
   const found = new PageTexts(query);
-  for (const { stored, key } of first())
+  for (const { stored, key } of first()) {
+    await deps.pause?.();
     if (!(await found.add(stored, () => sortedToken(order, key))))
       return { kind: 'page', texts: found.texts, more: found.token, order };
+  }
   return { kind: 'page', texts: found.texts, more: undefined, order };
 }
 
-/** To be called once a target: whether the target exceeds the limit, or the time is up. */
-function scanBudget({ clock }: ApiDeps): () => Promise<boolean> {
+/**
+ * To be called once a target: whether the target exceeds the limit, or the time is up. If the prober runs in the same
+ * process, a long list must not delay it.
+ */
+function scanBudget({ clock, pause }: ApiDeps): () => Promise<boolean> {
   const endMs = clock.monotonicMs() + scanMsMax;
-  const pace = pacer(clock, sliceMs);
+  const pace = pause ?? pacer(clock, sliceMs);
   let scanned = 0;
   return async () => {
     await pace();

@@ -6,6 +6,8 @@ import { at, type FieldProblem, unique, unless } from '../core/field-problem.ts'
 import { isQualifiedName } from '../core/names.ts';
 import type { ReportRecord } from '../core/records.ts';
 import type { Condition, ContainerState, ContainerStatus } from '../core/types.ts';
+import { valueSize } from '../lib/value-size.ts';
+import { depthMax } from './json-text.ts';
 import { keptOutOfReport, keptOutOfReportAt } from './kept-out.ts';
 import { type Checked, invalidFields, ok } from './problem.ts';
 import { decodeShape } from './shape.ts';
@@ -81,8 +83,13 @@ export type Report = Pick<ReportRecord, 'phase' | 'containerStatuses' | 'initCon
 
 export type DecodedReport = { readonly report: Report; readonly ignored: readonly string[] };
 
+/** Without what a report does not use: twice what the largest one has. Each value may be a mistake to be named. */
+const reportValuesMax = 2_500;
+const tooManyValues = invalidFields([{ pointer: '', detail: `must have at most ${reportValuesMax} values` }]);
+
 export function decodeReport(body: unknown): Checked<DecodedReport> {
   const { value, ignored } = keptOutOfReport(body);
+  if (valueSize(value, { valuesMax: reportValuesMax, depthMax }).kind !== 'counted') return tooManyValues;
   const shaped = decodeShape(reportSchema, value, keptOutOfReportAt);
   if (shaped.kind === 'problem') return shaped;
   const {

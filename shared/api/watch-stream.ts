@@ -12,8 +12,8 @@ export type Watch = {
   readonly onEnd: () => void;
 };
 
-/** Events queued for one client; the rest waits in the log. */
-const queuedMax = 16;
+/** Events queued for one client, in bytes; the rest waits in the log. */
+const queuedBytesMax = 16 * 1024;
 const keepAliveMs = 15_000;
 /** How long an EventSource waits before it reconnects. */
 const retryMs = 1_000;
@@ -30,7 +30,7 @@ export function watchStream(watch: Watch): ReadableStream<Uint8Array> {
       pull: () => pump(),
       cancel: () => end(),
     },
-    new CountQueuingStrategy({ highWaterMark: queuedMax }),
+    new ByteLengthQueuingStrategy({ highWaterMark: queuedBytesMax }),
   );
 }
 

@@ -2,16 +2,19 @@
  * YAML text to plain JSON values, one a document: YAML 1.2 core schema, 010 as in 1.1, unique keys, bounded aliases and
  * nesting.
  */
-import { type Document, isScalar, parseAllDocuments } from 'yaml';
+import { type Document, isScalar, visit } from 'yaml';
 import { valueSize } from '../lib/value-size.ts';
+import { yamlDocuments } from '../lib/yaml-documents.ts';
 import { withOctal } from '../lib/yaml-octal.ts';
-import { depthMax, type ParsedDocuments } from './json-text.ts';
+import { depthMax, type ParsedDocuments, valuesMax } from './json-text.ts';
 import { hasLostFields, isOneLine, newlinesHint } from './lost-newlines.ts';
 
 /** Aliases refer to anchors in a manifest; they are not for multiplying it. */
 const aliasCountMax = 100;
-/** Limit for a body of 64 KiB with its aliases expanded. */
-const nodesMax = 20_000;
+/** Uses of anchors in one document. For each the parser looks at all anchors before it. */
+const aliasesMax = 1_000;
+/** Empty ones count: a parser makes each of them. */
+const documentsMax = 1_000;
 
 /**
  * Empty documents are left out, as in Kubernetes. If a text of one line cannot be parsed, the reason also mentions how
@@ -33,27 +36,39 @@ function parsedOrMalformed(text: string): ParsedDocuments {
 }
 
 function parsedDocuments(text: string): ParsedDocuments {
-  const documents = parseAllDocuments(text, {
-    uniqueKeys: true,
+  const documents = yamlDocuments(text, {
+    documentsMax,
     stringKeys: true,
     customTags: withOctal,
     prettyErrors: false,
     logLevel: 'silent',
   });
-  if ('empty' in documents) return { kind: 'parsed', documents: [] };
+  if (documents.length > documentsMax) return malformed(`more than ${documentsMax} documents, empty ones included`);
   const reason = whyMalformed(documents);
   if (reason !== undefined) return malformed(reason);
   const values: unknown[] = [];
-  let nodesLeft = nodesMax;
+  // Aliases count as copies.
+  let valuesLeft = valuesMax;
   for (const document of documents) {
+    if (aliasesIn(document) > aliasesMax) return malformed(`more than ${aliasesMax} aliases`);
     const value: unknown = document.toJS({ maxAliasCount: aliasCountMax });
-    const size = valueSize(value, { valuesMax: nodesLeft, depthMax });
-    if (size.kind === 'tooMany') return malformed(`more than ${nodesMax} values`);
+    const size = valueSize(value, { valuesMax: valuesLeft, depthMax });
+    if (size.kind === 'tooMany') return malformed(`more than ${valuesMax} values`);
     if (size.kind === 'tooDeep') return malformed(`nested deeper than ${depthMax}`);
-    nodesLeft -= size.values;
+    valuesLeft -= size.values;
     if (value !== null) values.push(value);
   }
   return { kind: 'parsed', documents: values };
+}
+
+function aliasesIn(document: Document.Parsed): number {
+  let count = 0;
+  visit(document, {
+    Alias: () => {
+      count += 1;
+    },
+  });
+  return count;
 }
 
 /** For several documents it names the position; empty documents do not count. */

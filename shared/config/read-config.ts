@@ -9,7 +9,8 @@ import { isMembers } from '../manifest/values.ts';
 import { type Config, configSchema } from './config-schema.ts';
 
 export type ReadConfig =
-  | { readonly kind: 'config'; readonly config: Config; readonly placeOf: (path: Path) => Place }
+  /** `receivers`: the place of each. */
+  | { readonly kind: 'config'; readonly config: Config; readonly receivers: readonly Place[] }
   | { readonly kind: 'invalid'; readonly problems: readonly FileProblem[] };
 
 /** Parses YAML or JSON of one document. */
@@ -20,7 +21,11 @@ export function parseConfig(text: string): ReadConfig {
   if (!document) return refusedFile('is empty: it needs targets, or alerts and receivers');
   if (others.length > 0) return refusedFile('has several documents: put all into one');
   const parsed = configSchema.safeParse(document.value);
-  if (parsed.success) return { kind: 'config', config: parsed.data, placeOf: document.placeOf };
+  if (parsed.success) {
+    const { receivers = [] } = parsed.data;
+    const places = receivers.map((_, index) => document.placeOf(['receivers', index]));
+    return { kind: 'config', config: parsed.data, receivers: places };
+  }
   const other = otherFormats.find(([field]) => isMembers(document.value) && document.value[field] !== undefined);
   if (other) return refusedFile(`is ${other[1]}: name it in a configuration of probelet, as in "targets: [FILE]"`);
   const problems = parsed.error.issues.flatMap(narrowed).map((issue) => {

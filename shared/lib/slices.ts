@@ -9,6 +9,11 @@ export type Work = () => boolean;
 export type Slices = {
   /** Runs the work from the next turn on. Adding the same work again has no effect while it waits. */
   readonly add: (work: Work) => void;
+  /**
+   * To be awaited before each piece of work that has waited for something else: a timer, the store, another thread.
+   * Resolves at once within a piece of work while the slice lasts, otherwise in the slice of a later turn.
+   */
+  readonly pause: () => Promise<void>;
 };
 
 export type SlicesPorts = {
@@ -22,23 +27,27 @@ export type SlicesPorts = {
   readonly afterPromises?: (callback: () => void) => void;
   /** Called before each piece of work. */
   readonly begins?: (() => void) | undefined;
+  /** The time for all slices of one turn; default `sliceMs`. */
+  readonly turnMs?: number;
 };
 
 /** The time for all slices of one turn. */
 export const sliceMs = 5;
 
-export function slices({ monotonicMs, nextTurn, afterPromises, begins }: SlicesPorts): Slices {
+export function slices({ monotonicMs, nextTurn, afterPromises, begins, turnMs = sliceMs }: SlicesPorts): Slices {
   /** In the order in which the work runs. */
   const waiting = new Set<Work>();
   let untilMs = 0;
   /** Until the slice of the turn has ended. */
   let isScheduled = false;
+  /** Between the beginning of a piece of work and the end of what follows it. */
+  let isWorking = false;
   const schedule = () => {
     isScheduled = true;
     nextTurn(run);
   };
   const run = () => {
-    untilMs = monotonicMs() + sliceMs;
+    untilMs = monotonicMs() + turnMs;
     goOn();
   };
   const goOn = () => {
@@ -46,13 +55,19 @@ export function slices({ monotonicMs, nextTurn, afterPromises, begins }: SlicesP
     for (const work of waiting) {
       waiting.delete(work);
       begins?.();
+      isWorking = true;
       if (work()) waiting.add(work);
       if (afterPromises) return afterPromises(followed);
+      isWorking = false;
       if (monotonicMs() >= untilMs) break;
     }
     end();
   };
-  const followed = () => (monotonicMs() >= untilMs ? end() : goOn());
+  const followed = () => {
+    isWorking = false;
+    if (monotonicMs() >= untilMs) end();
+    else goOn();
+  };
   const end = () => {
     isScheduled = false;
     if (waiting.size > 0) schedule();
@@ -61,5 +76,14 @@ export function slices({ monotonicMs, nextTurn, afterPromises, begins }: SlicesP
     waiting.add(work);
     if (!isScheduled) schedule();
   };
-  return { add };
+  const pause = (): Promise<void> => {
+    if (isWorking && monotonicMs() < untilMs) return Promise.resolve();
+    return new Promise((resolve) => {
+      add(() => {
+        resolve();
+        return false;
+      });
+    });
+  };
+  return { add, pause };
 }

@@ -1,17 +1,7 @@
 /** The documents of a file of YAML or JSON, with the line and column of everything in them. */
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseAllDocuments,
-  type YAMLError,
-} from 'yaml';
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type YAMLError } from 'yaml';
 import { valueSize } from '../lib/value-size.ts';
+import { yamlDocuments } from '../lib/yaml-documents.ts';
 import { withOctal } from '../lib/yaml-octal.ts';
 import { aliasesRefusal, tooManyValues } from './aliases.ts';
 import { jsonStream } from './json-stream.ts';
@@ -47,17 +37,16 @@ type Parsed = { readonly document: Document.Parsed; readonly base: number; reado
 /** YAML 1.2 with the merge keys and octal numbers of 1.1, which programs in Go read. */
 function parsed(file: string): readonly Parsed[] {
   const options = {
-    uniqueKeys: true,
+    documentsMax,
     stringKeys: true,
     merge: true,
     customTags: withOctal,
     prettyErrors: false,
     logLevel: 'silent',
   } as const;
-  return (jsonStream(file) ?? [{ text: file, offset: 0 }]).flatMap(({ text, offset: base }) => {
-    const documents = parseAllDocuments(text, options);
-    return 'empty' in documents ? [] : documents.map((document) => ({ document, base, text }));
-  });
+  return (jsonStream(file) ?? [{ text: file, offset: 0 }]).flatMap(({ text, offset: base }) =>
+    yamlDocuments(text, options).map((document) => ({ document, base, text })),
+  );
 }
 
 function linesOf(text: string): LineCounter {

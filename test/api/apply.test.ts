@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { stringify } from 'yaml';
-import { bodyBytesMax } from '../../shared/api/body.ts';
+import { bodyBytesMax, largeBytesMax } from '../../shared/api/body.ts';
 import type { ApiDeps } from '../../shared/api/deps.ts';
-import { applyBytesMax, manifestsMax } from '../../shared/api/routes/apply.ts';
+import { manifestsMax } from '../../shared/api/routes/apply.ts';
 import { type Store, StoreUnavailable } from '../../shared/store/store.ts';
 import { apiWorld, inWorld, losingStore, manifest, targetPath, targetsPath, type World, yaml } from './world.ts';
 
@@ -180,9 +180,9 @@ describe('nothing is stored', () => {
     const space = (bytes: number, text: string) => text + ' '.repeat(bytes - text.length);
     const [json, yaml] = [JSON.stringify(named('a')), yamlOf(named('a'))];
     const asJson = { headers: { 'content-type': 'application/json' } };
-    await unchanged(space(applyBytesMax + 1, json), asJson, 413);
+    await unchanged(space(largeBytesMax + 1, json), asJson, 413);
     await unchanged(space(bodyBytesMax + 1, yaml), {}, 413);
-    assert.equal((await put(apiWorld(), space(applyBytesMax, json), asJson)).status, 200);
+    assert.equal((await put(apiWorld(), space(largeBytesMax, json), asJson)).status, 200);
     assert.equal((await put(apiWorld(), space(bodyBytesMax, yaml), {})).status, 200);
   });
 

@@ -27,10 +27,14 @@ const heapMb = 200;
 const startCommand = (dataDir: string): string =>
   `${packageJson.scripts.start.replace(/\bnode /, `node --max-old-space-size=${heapMb} `)} --port 0 --data-dir '${dataDir}'`;
 
-export async function startProduct(dataDir: string): Promise<Product> {
+/** `more`: further options, for the shell. */
+export async function startProduct(dataDir: string, more = ''): Promise<Product> {
   const PATH = `${dirname(process.execPath)}:${process.env.PATH}`;
   const options = { cwd: root, env: { ...process.env, PATH } };
-  const child = spawn('sh', ['-c', startCommand(dataDir)], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('sh', ['-c', `${startCommand(dataDir)} ${more}`], {
+    ...options,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const killed = () => void child.kill('SIGKILL');
   process.once('exit', killed);
   child.once('exit', () => process.off('exit', killed));

@@ -45,3 +45,67 @@ describe('work in slices', () => {
   test('is done in the end, though a piece takes longer than a slice', () =>
     assert.deepEqual(turnsOf({ a: 2, b: 1 }, 2 * sliceMs), ['a', 'b', 'a']));
 });
+
+/** Slices with a clock of their own, whose turns are run by hand. */
+function handTurned() {
+  let nowMs = 0;
+  const next: (() => void)[] = [];
+  const sliced = slices({
+    monotonicMs: () => nowMs,
+    nextTurn: (callback) => void next.push(callback),
+    afterPromises: (callback) => setImmediate(callback),
+  });
+  return {
+    ...sliced,
+    take: (ms: number) => {
+      nowMs += ms;
+    },
+    /** The next turn, and all that follows in it. */
+    turn: async () => {
+      for (const callback of next.splice(0)) callback();
+      for (let hop = 0; hop < 20; hop += 1) await new Promise(setImmediate);
+    },
+  };
+}
+
+describe('work that goes on after something else', () => {
+  test('waits for its slice, together with all other work', async () => {
+    const sliced = handTurned();
+    let done = 0;
+    for (let at = 0; at < 6; at += 1)
+      void sliced.pause().then(() => {
+        done += 1;
+        sliced.take(sliceMs / 2);
+      });
+    await new Promise(setImmediate);
+    assert.equal(done, 0, 'before its turn');
+    const turns: number[] = [];
+    for (let at = 0; at < 3; at += 1) {
+      await sliced.turn();
+      turns.push(done);
+    }
+    assert.deepEqual(turns, [2, 4, 6]);
+  });
+
+  test('goes on within its piece while the slice lasts, and gives way then', async () => {
+    const sliced = handTurned();
+    let [steps, others] = [0, 0];
+    const long = async () => {
+      for (let at = 0; at < 6; at += 1) {
+        await sliced.pause();
+        steps += 1;
+        sliced.take(sliceMs / 2);
+      }
+    };
+    void long();
+    await new Promise(setImmediate);
+    sliced.add(() => {
+      others += 1;
+      return false;
+    });
+    await sliced.turn();
+    assert.deepEqual([steps, others], [2, 0]);
+    await sliced.turn();
+    assert.deepEqual([steps, others], [4, 1], 'both have their part of the next turn');
+  });
+});

@@ -8,6 +8,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { apiServer } from '../../functions/local/api-server.ts';
 import { askApi } from '../support/api-client.ts';
+import { perTurn, spin } from '../support/per-turn.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { until } from '../support/wait.ts';
 
@@ -44,30 +45,6 @@ async function served(t: TestContext, fetch: Fetch) {
       return opened;
     },
   };
-}
-
-/** Counts what happens in one turn of the event loop; `most` is the highest count so far. */
-function perTurn() {
-  const seen = { most: 0, all: 0 };
-  let now = 0;
-  return {
-    seen,
-    count: () => {
-      if (now === 0)
-        setImmediate(() => {
-          now = 0;
-        });
-      now += 1;
-      seen.all += 1;
-      seen.most = Math.max(seen.most, now);
-    },
-  };
-}
-
-/** Holds the loop like the cheapest request of a slow machine. */
-function spin(ms: number): void {
-  const endMs = performance.now() + ms;
-  while (performance.now() < endMs);
 }
 
 const get = (path = '/healthz') => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;

@@ -15,7 +15,6 @@ const repeatedSearches: Readonly<Record<string, string>> = {
   '/(^|[ \\t\\n;])#[^\\n]*/g': 'matches all that it has read',
   '/\\{\\w+\\}/g': 'stops at the first character that is no letter',
   '/\\{(\\w+)\\}/g': 'stops at the first character that is no letter',
-  '/"(?:[^"\\\\]|\\\\.)*"?|[{}[\\]:]/gs': 'matches all that it has read',
   '/[ \\t\\r\\n]*(?:(==|!=|[=!(),])|([^ \\t\\r\\n=!(),<>]+))/y': 'is searched no further once it has not matched',
   '/\\d+|./gs': 'matches all that it has read',
   '/\\d{0,4}[SFE]/g': 'looks at no more than four digits',

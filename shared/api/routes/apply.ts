@@ -22,8 +22,6 @@ import { dryRunParam, readFlag } from '../query-params.ts';
 import { type Handler, namespaceParams, type Route, targetsPath } from '../route.ts';
 import { targetSchema } from '../target-schema.ts';
 
-/** Limit for JSON; YAML takes a hundred times as long to parse and may have 64 KiB. */
-export const applyBytesMax = 1024 * 1024;
 /** Few enough to be stored one after the other before the caller times out. */
 export const manifestsMax = 100;
 
@@ -55,7 +53,7 @@ const putTargets: Handler = async ({ raw, query, params }, deps) => {
   if (dryRun.kind === 'problem') return problemResponse(dryRun);
   const conditional = conditionalProblem(raw.headers);
   if (conditional) return problemResponse(conditional);
-  const documents = await readDocuments(raw, manifestMediaTypes, { jsonBytesMax: applyBytesMax });
+  const documents = await readDocuments(raw, manifestMediaTypes, { deps, isLarge: true });
   if (documents.kind === 'problem') return problemResponse(documents);
   const entries = countedEntries(documents.value);
   if (entries.kind === 'problem') return problemResponse(entries);

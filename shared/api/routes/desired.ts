@@ -7,7 +7,7 @@ import { manifestMediaTypes, readBody } from '../body.ts';
 import { changeTarget } from '../change-target.ts';
 import { continueToken, readContinueToken } from '../continue-token.ts';
 import type { ApiDeps } from '../deps.ts';
-import { invalidParameters, jsonResponse, problemResponse } from '../problem.ts';
+import { type Checked, invalidFields, invalidParameters, jsonResponse, ok, problemResponse } from '../problem.ts';
 import { dryRunParam, readFlag } from '../query-params.ts';
 import { type Handler, namespaceParams, type Route } from '../route.ts';
 import { type Position, scanTargets } from '../scan.ts';
@@ -18,8 +18,6 @@ import { planDelete } from '../target-plans.ts';
 export const desiredSchema = z
   .strictObject({ names: z.array(z.string()) })
   .openapi('DesiredSet', { description: 'As JSON at most 1 MiB, as YAML at most 64 KiB.' });
-
-const bodyBytesMax = 1024 * 1024;
 
 const cleanedSchema = z
   .object({
@@ -52,13 +50,19 @@ type Cleanup = {
 const putDesired: Handler = async (request, deps) => {
   const dryRun = readFlag(request.query, 'dryRun');
   if (dryRun.kind === 'problem') return problemResponse(dryRun);
-  const body = await readBody(request.raw, manifestMediaTypes, { jsonBytesMax: bodyBytesMax });
+  const body = await readBody(request.raw, manifestMediaTypes, { deps, isLarge: true });
   if (body.kind === 'problem') return problemResponse(body);
-  const desired = decodeShape(desiredSchema, body.value);
+  const desired = decodeDesired(body.value);
   if (desired.kind === 'problem') return problemResponse(desired);
-  const names = new Set(desired.value.names);
+  const names = new Set<string>();
+  for (const [index, name] of desired.value.entries()) {
+    if (index % namesAtOnce === 0) await deps.pause?.();
+    names.add(name);
+  }
+  await deps.pause?.();
   const namespace = request.params.namespace ?? '';
   const of = digestOf({ namespace, names, dryRun: dryRun.value });
+  await deps.pause?.();
   const token = request.query.get('continue') ?? '';
   const from = token === '' ? undefined : readContinueToken(token, of);
   if (token !== '' && !from) return problemResponse(foreignToken);
@@ -66,13 +70,36 @@ const putDesired: Handler = async (request, deps) => {
   return more ? jsonResponse(202, { ...done, continue: continueToken(more, of) }) : jsonResponse(200, done);
 };
 
+/** In a piece of work of a few milliseconds. */
+const namesAtOnce = 10_000;
+/** Of the body. Each that no schema has would be named. */
+const fieldsMax = 100;
+
+/** The names are looked at one by one, since a schema takes far longer. */
+function decodeDesired(body: unknown): Checked<readonly string[]> {
+  const fields: object = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {};
+  if (Object.keys(fields).length > fieldsMax)
+    return invalidFields([{ pointer: '', detail: `must have at most ${fieldsMax} fields` }]);
+  const given: readonly unknown[] | undefined =
+    'names' in fields && Array.isArray(fields.names) ? fields.names : undefined;
+  const shaped = decodeShape(desiredSchema, given ? { ...fields, names: [] } : body);
+  if (shaped.kind === 'problem') return shaped;
+  const isText = (name: unknown): name is string => typeof name === 'string';
+  const names = given ?? [];
+  if (names.every(isText)) return ok(names);
+  const errors = names.flatMap((name, index) =>
+    isText(name) ? [] : [{ pointer: `/names/${index}`, detail: 'must be a string' }],
+  );
+  return invalidFields(errors);
+}
+
 const foreignToken = invalidParameters([
   { parameter: 'continue', detail: 'must be a token from an answer to the same request' },
 ]);
 
 /** With a different set of names, the token would apply the new set to only a part of the targets. */
 function digestOf({ namespace, names, dryRun }: Omit<Cleanup, 'from'>): string {
-  const text = JSON.stringify([namespace, dryRun, [...names].sort()]);
+  const text = JSON.stringify([namespace, dryRun, [...names]]);
   return createHash('sha256').update(text).digest('base64url');
 }
 

@@ -28,7 +28,7 @@ const postProbe: Handler = async (request, deps) => {
   const { namespace, name } = targetNameOf(request);
   const dryRun = readFlag(request.query, 'dryRun');
   if (dryRun.kind === 'problem') return problemResponse(dryRun);
-  const body = await readOptionalBody(request.raw, manifestMediaTypes);
+  const body = await readOptionalBody(request.raw, manifestMediaTypes, { deps });
   if (body.kind === 'problem') return problemResponse(body);
   const wanted = decodeShape(probeRequestSchema, body.value);
   if (wanted.kind === 'problem') return problemResponse(wanted);

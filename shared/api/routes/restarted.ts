@@ -25,7 +25,7 @@ const postRestarted: Handler = async (request, deps) => {
   const { namespace, name } = targetNameOf(request);
   const dryRun = readFlag(request.query, 'dryRun');
   if (dryRun.kind === 'problem') return problemResponse(dryRun);
-  const body = await readOptionalBody(request.raw, manifestMediaTypes);
+  const body = await readOptionalBody(request.raw, manifestMediaTypes, { deps });
   if (body.kind === 'problem') return problemResponse(body);
   const decoded = decodeShape(restartedSchema, body.value);
   if (decoded.kind === 'problem') return problemResponse(decoded);

@@ -14,7 +14,7 @@ const putStatus: Handler = async (request, deps) => {
   const { namespace, name } = targetNameOf(request);
   const dryRun = readFlag(request.query, 'dryRun');
   if (dryRun.kind === 'problem') return problemResponse(dryRun);
-  const body = await readBody(request.raw, manifestMediaTypes);
+  const body = await readBody(request.raw, manifestMediaTypes, { deps });
   if (body.kind === 'problem') return problemResponse(body);
   const decoded = decodeReport(body.value);
   if (decoded.kind === 'problem') return problemResponse(decoded);

@@ -37,7 +37,7 @@ export type NewTargetManifest = z.infer<typeof newTargetSchema>;
 const create: Handler = async (request, deps) => {
   const dryRun = readFlag(request.query, 'dryRun');
   if (dryRun.kind === 'problem') return problemResponse(dryRun);
-  const body = await readBody(request.raw, manifestMediaTypes, { several: severalTargets });
+  const body = await readBody(request.raw, manifestMediaTypes, { deps, several: severalTargets });
   if (body.kind === 'problem') return problemResponse(body);
   const { namespace = '' } = request.params;
   const manifest = decodeNewManifest(body.value, namespace, deps.random);

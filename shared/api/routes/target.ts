@@ -47,7 +47,7 @@ const put: Handler = async (request, deps) => {
   if (dryRun.kind === 'problem') return problemResponse(dryRun);
   const preconditions = readPreconditions(request.raw.headers);
   if (preconditions.kind === 'problem') return problemResponse(preconditions);
-  const body = await readBody(request.raw, manifestMediaTypes, { several: severalTargets });
+  const body = await readBody(request.raw, manifestMediaTypes, { deps, several: severalTargets });
   if (body.kind === 'problem') return problemResponse(body);
   const manifest = decodeManifest(body.value, name);
   if (manifest.kind === 'problem') return problemResponse(manifest);
@@ -65,7 +65,7 @@ const patch: Handler = async (request, deps) => {
   if (dryRun.kind === 'problem') return problemResponse(dryRun);
   const preconditions = readPreconditions(request.raw.headers);
   if (preconditions.kind === 'problem') return problemResponse(preconditions);
-  const body = await readBody(request.raw, mergePatchMediaTypes);
+  const body = await readBody(request.raw, mergePatchMediaTypes, { deps });
   if (body.kind === 'problem') return problemResponse(body);
   const identity = sentIdentity(body.value);
   if (identity.kind === 'problem') return problemResponse(identity);

@@ -1,0 +1,47 @@
+/** Parses YAML that clients send: a short text at once, others in a thread of their own, one after the other. */
+import { extname } from 'node:path';
+import type { ParseYaml } from '../../shared/api/deps.ts';
+import type { ParsedDocuments } from '../../shared/api/json-text.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import { AskedThread } from './asked-thread.ts';
+
+export type YamlParser = { readonly parse: ParseYaml; close(): Promise<void> };
+
+/** Takes a few milliseconds whatever it is, which is less than to start the thread. */
+const shortMax = 1_024;
+/** The costliest text of the largest size takes a second on a slow machine. */
+const parseMsMax = 10_000;
+const heapMbMax = 128;
+/** The thread takes some 10 MB; it ends once it has not been used for so long. */
+const idleMsMax = 30_000;
+
+/** This module and the thread's end alike: in `.ts` in a clone, in `.js` in the npm package. */
+const url = new URL(`./yaml-thread${extname(import.meta.filename)}`, import.meta.url);
+
+export function yamlParser(clock: Clock): YamlParser {
+  const thread = new AskedThread<string, ParsedDocuments>({ url, heapMbMax, msMax: parseMsMax, clock });
+  const closed = new AbortController();
+  let last: Promise<unknown> = Promise.resolve();
+  let cancelEnd = () => {};
+  const parseNext = async (text: string, gone: AbortSignal): Promise<ParsedDocuments> => {
+    if (gone.aborted) return { kind: 'malformed', reason: 'the client has gone' };
+    cancelEnd();
+    const answer = await thread.ask(text, closed.signal);
+    cancelEnd = clock.setTimer(idleMsMax, () => void thread.end());
+    return answer.kind === 'none' ? { kind: 'malformed', reason: `the body ${answer.detail}` } : answer;
+  };
+  return {
+    async parse(text, gone) {
+      if (text.length <= shortMax) return (await import('../../shared/api/yaml-text.ts')).parseYaml(text);
+      const parsed = last.then(() => parseNext(text, gone));
+      last = parsed;
+      return parsed;
+    },
+    async close() {
+      closed.abort();
+      await last;
+      cancelEnd();
+      await thread.end();
+    },
+  };
+}

@@ -1,0 +1,8 @@
+/** The thread in which YAML of clients is parsed: the largest body takes far longer than a probe may wait. */
+import { parentPort } from 'node:worker_threads';
+import { parseYaml } from '../../shared/api/yaml-text.ts';
+
+// A text full of mistakes has an error for each, and a stack trace takes longer than what it is about.
+Error.stackTraceLimit = 0;
+
+parentPort?.on('message', (text: string) => parentPort?.postMessage(parseYaml(text)));

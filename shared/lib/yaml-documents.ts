@@ -1,0 +1,58 @@
+/**
+ * Documents of YAML, in a time that grows with the text and not with its square. The parser's own check for unique keys
+ * compares each key with all before it, and behind a mark that fits nowhere it finds a mistake in every character: so
+ * keys are checked here, and the text ends with such a mark.
+ */
+
+import type { DocumentOptions, SchemaOptions } from 'yaml';
+import { Composer, type Document, isMap, isScalar, isSeq, type ParseOptions, Parser, YAMLParseError } from 'yaml';
+
+export type YamlOptions = Omit<ParseOptions & DocumentOptions & SchemaOptions, 'uniqueKeys' | 'lineCounter'> & {
+  /** Empty ones count, too. Reading ends with the first one more. */
+  readonly documentsMax: number;
+};
+
+/** Of one document. */
+const repeatedMax = 100;
+
+/** With the mistakes of each among its errors, in the order of the text. */
+export function yamlDocuments(text: string, options: YamlOptions): readonly Document.Parsed[] {
+  const { documentsMax, ...parserOptions } = options;
+  const composer = new Composer({ ...parserOptions, uniqueKeys: false });
+  const documents: Document.Parsed[] = [];
+  let isBroken = false;
+  for (const token of new Parser().parse(text)) {
+    for (const document of composer.next(token)) documents.push(document);
+    isBroken = token.type === 'error';
+    if (isBroken || documents.length > documentsMax) break;
+  }
+  for (const document of composer.end(isBroken, text.length)) documents.push(document);
+  for (const document of documents) {
+    const repeated = repeatedKeys(document.contents);
+    document.errors.push(...repeated);
+    if (repeated.length > 0) document.errors.sort((a, b) => a.pos[0] - b.pos[0]);
+  }
+  return documents;
+}
+
+function repeatedKeys(contents: unknown): readonly YAMLParseError[] {
+  const errors: YAMLParseError[] = [];
+  const pending: unknown[] = [contents];
+  while (pending.length > 0 && errors.length < repeatedMax) {
+    const node = pending.pop();
+    if (isSeq(node)) for (const item of node.items) pending.push(item);
+    if (!isMap(node)) continue;
+    const seen = new Set<unknown>();
+    for (const { key, value } of node.items) {
+      pending.push(value);
+      if (!isScalar(key)) pending.push(key);
+      else if (seen.has(key.value) && errors.length < repeatedMax) errors.push(repeatedKey(key.range?.[0] ?? 0));
+      else seen.add(key.value);
+    }
+  }
+  return errors;
+}
+
+/** As the parser says it. */
+const repeatedKey = (at: number): YAMLParseError =>
+  new YAMLParseError([at, at + 1], 'DUPLICATE_KEY', 'Map keys must be unique');

@@ -1,0 +1,171 @@
+/**
+ * The whole of `npm start` among hostile clients, one kind after the other, while it probes its targets each second.
+ * Lateness is what the targets see, and compared with that of a time without attacks.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sleep, systemClock } from '../../shared/lib/clock.ts';
+import type { Random } from '../../shared/lib/random.ts';
+import type { Answered } from '../e2e/faults/answering.ts';
+import { type Product, startProduct } from '../fuzz-peers/product.ts';
+import { answerOf, forkBeside } from '../support/children.ts';
+import { atMost, exactly, type Figure, judged, quantileOf, unjudged } from '../support/figures.ts';
+import { mib } from '../support/process-memory.ts';
+import type { AttackKind } from './attack-kinds.ts';
+import type { AttackOrder } from './attackers.ts';
+
+export type CrowdOptions = {
+  readonly kinds: readonly AttackKind[];
+  readonly targets: number;
+  /** Of each attack, and of the time without one. */
+  readonly attackMs: number;
+  readonly random: Random;
+  readonly say: (line: string) => void;
+};
+
+const token = 'a-token-of-32-characters-0123456';
+const namespace = 'crowd';
+const periodMs = 1_000;
+/** Hundreds of new targets divide their shards several times. */
+const settleMs = 15_000;
+/** After an attack its connections close, which is part of what it costs. */
+const restMs = 1_000;
+const sampleMs = 250;
+
+const limits = { lateMs: 50, healthMs: 1_000, rssMib: 300 };
+/** On a machine that is late without attacks, so many times as late. */
+const lateFactor = 4;
+
+type Seen = { readonly lateMs: readonly number[]; readonly healthMs: readonly number[]; readonly rssMib: number };
+
+export async function crowdStage({ kinds, targets, attackMs, random, say }: CrowdOptions): Promise<readonly Figure[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'probelet-clients-'));
+  writeFileSync(join(folder, 'token'), token, { mode: 0o600 });
+  const servers = forkBeside('../e2e/faults/answering.ts', import.meta.url);
+  const attackers = forkBeside('./attackers.ts', import.meta.url);
+  const [{ port: healthyPort }] = [(await answerOf(servers)) as Answered, await answerOf(attackers)];
+  // So that the compile cache is warm: without it the process also holds the compiler.
+  await (await startProduct(join(folder, 'warm'))).terminate();
+  const product = await startProduct(join(folder, 'data'), `--token-file '${join(folder, 'token')}'`);
+  const port = Number(new URL(product.url).port);
+  const seenDuring = async (ms: number): Promise<Seen> => {
+    await answerOf(servers, {});
+    const seen = await watched(product, ms);
+    const { asked } = (await answerOf(servers, {})) as Answered;
+    return { ...seen, lateMs: Object.values(asked).flatMap(latenessesOf) };
+  };
+  const figures: Figure[] = [];
+  try {
+    await register(product, targets, healthyPort);
+    await sleep(systemClock, settleMs);
+    const quiet = await seenDuring(attackMs);
+    figures.push(...quietFigures(quiet, targets, attackMs));
+    for (const { name } of kinds) {
+      const seed = Math.floor(random.next() * 2 ** 31);
+      await answerOf(attackers, { kind: 'begin', name, port, token, seed } satisfies AttackOrder);
+      const seen = await seenDuring(attackMs);
+      await answerOf(attackers, { kind: 'end' } satisfies AttackOrder);
+      const own = attackFigures(name, seen, { quiet, targets, attackMs });
+      figures.push(...own);
+      for (const { name: what, measured, holds } of own)
+        say(`${holds === false ? 'FAIL' : 'ok  '} ${what}: ${measured}`);
+      if (product.fault() !== undefined) break;
+      await sleep(systemClock, restMs);
+    }
+    const fault = product.fault();
+    figures.push(judged('crowd: the process lives', fault ?? 'yes', { limit: 'yes', holds: fault === undefined }));
+  } finally {
+    for (const child of [servers, attackers]) child.disconnect();
+    await product.terminate();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return figures;
+}
+
+/** By lines, as `probelet apply` registers them. */
+async function register({ url }: Product, targets: number, port: number): Promise<void> {
+  const lines = Array.from({ length: targets }, (_, at) => {
+    const probe = { httpGet: { path: `/${at}`, port }, periodSeconds: periodMs / 1_000, failureThreshold: 3 };
+    return JSON.stringify({
+      metadata: { namespace, name: `t${at}` },
+      spec: { host: '127.0.0.1', readinessProbe: probe },
+    });
+  });
+  const response = await fetch(`${url}/v1/targets:apply`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+    body: lines.join('\n'),
+  });
+  const text = await response.text();
+  const created = text.split('\n').filter((line) => line.includes('"status":201')).length;
+  if (created !== targets) throw new Error(`${created} of ${targets} targets were registered: ${text.slice(0, 500)}`);
+}
+
+async function watched(product: Product, ms: number): Promise<Omit<Seen, 'lateMs'>> {
+  const healthMs: number[] = [];
+  let rss = 0;
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs && product.fault() === undefined) {
+    const startMs = performance.now();
+    healthMs.push((await isHealthy(product)) ? performance.now() - startMs : Number.POSITIVE_INFINITY);
+    if (product.fault() === undefined) rss = Math.max(rss, product.memory().rss);
+    await sleep(systemClock, sampleMs);
+  }
+  return { healthMs, rssMib: rss / mib };
+}
+
+const healthMsMax = 10_000;
+
+const isHealthy = ({ url }: Product): Promise<boolean> =>
+  fetch(`${url}/healthz`, { headers: { connection: 'close' }, signal: AbortSignal.timeout(healthMsMax) }).then(
+    async (response) => (await response.text()) !== '' && response.ok,
+    () => false,
+  );
+
+const latenessesOf = (times: readonly number[]): readonly number[] =>
+  times.slice(1).map((timeMs, at) => Math.max(0, timeMs - (times[at] ?? 0) - periodMs));
+
+const p99Of = ({ lateMs }: Seen): number =>
+  quantileOf(
+    [...lateMs].sort((a, b) => a - b),
+    0.99,
+  );
+const longest = (values: readonly number[]): number => Math.max(0, ...values);
+
+function quietFigures(quiet: Seen, targets: number, ms: number): readonly Figure[] {
+  return [
+    unjudged('without attacks: late, p99', `${p99Of(quiet).toFixed(0)} ms of ${quiet.lateMs.length}`),
+    unjudged('without attacks: /healthz, longest', `${longest(quiet.healthMs).toFixed(0)} ms`),
+    unjudged('without attacks: memory', `${quiet.rssMib.toFixed(0)} MiB`),
+    judged('without attacks: probes', `${quiet.lateMs.length}`, {
+      limit: `≥ ${probesMin(targets, ms)}`,
+      holds: quiet.lateMs.length >= probesMin(targets, ms),
+    }),
+  ];
+}
+
+/** The first probe of a target in the time gives no lateness; one more may fall behind its end. */
+const probesMin = (targets: number, ms: number): number => Math.floor(targets * Math.max(0, ms / periodMs - 2) * 0.98);
+
+type Compared = { readonly quiet: Seen; readonly targets: number; readonly attackMs: number };
+
+function attackFigures(name: string, seen: Seen, { quiet, targets, attackMs }: Compared): readonly Figure[] {
+  const unanswered = seen.healthMs.filter((ms) => !Number.isFinite(ms)).length;
+  const lateMsMax = Math.max(limits.lateMs, lateFactor * p99Of(quiet));
+  const healthLimit = Math.max(limits.healthMs, lateFactor * longest(quiet.healthMs));
+  const probes = seen.lateMs.length;
+  return [
+    atMost(`${name}: late, p99`, p99Of(seen), { limit: lateMsMax, unit: 'ms' }),
+    judged(`${name}: probes`, `${probes}`, {
+      limit: `≥ ${probesMin(targets, attackMs)}`,
+      holds: probes >= probesMin(targets, attackMs),
+    }),
+    exactly(`${name}: /healthz not answered`, unanswered, 0),
+    atMost(`${name}: /healthz, longest`, longest(seen.healthMs.filter(Number.isFinite)), {
+      limit: healthLimit,
+      unit: 'ms',
+    }),
+    atMost(`${name}: memory`, seen.rssMib, { limit: limits.rssMib, unit: 'MiB' }),
+  ];
+}

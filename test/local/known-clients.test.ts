@@ -1,0 +1,215 @@
+/**
+ * Requests that go on after the store has answered, and clients without a valid token: how much of them falls into one
+ * turn of the event loop, whatever their number.
+ */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { apiServer } from '../../functions/local/api-server.ts';
+import { clientTurns } from '../../functions/local/client-turns.ts';
+import { startRuntime } from '../../functions/local/runtime.ts';
+import { tokenCheck } from '../../shared/api/bearer-token.ts';
+import { systemClock } from '../../shared/lib/clock.ts';
+import { systemRandom } from '../../shared/lib/random.ts';
+import type { Store } from '../../shared/store/store.ts';
+import { targetPath } from '../support/api-client.ts';
+import { perTurn, spin } from '../support/per-turn.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { until } from '../support/wait.ts';
+
+const patienceMs = 60_000;
+const token = 'a-token-of-32-characters-0123456';
+/** With work of 1 ms a request, and 5 ms a turn. */
+const perTurnMax = 8;
+
+/** A store whose reads all answer in one turn, once `release` is called; later ones answer at once. */
+function heldStore(store: Store) {
+  const held: (() => void)[] = [];
+  let isHeld = true;
+  const later = turnCounter();
+  const wait = (): Promise<void> => new Promise((resolve) => (isHeld ? held.push(resolve) : resolve()));
+  return {
+    later,
+    held,
+    release: () => {
+      isHeld = false;
+      for (const resolve of held) resolve();
+    },
+    store: {
+      ...store,
+      get: async (...asked: Parameters<Store['get']>) => {
+        later.next(!isHeld);
+        await wait();
+        return store.get(...asked);
+      },
+      query: async (...asked: Parameters<Store['query']>) => {
+        later.next(!isHeld);
+        await wait();
+        return store.query(...asked);
+      },
+    } satisfies Store,
+  };
+}
+
+/** Counts the reads that follow on others. */
+function turnCounter() {
+  const turn = perTurn();
+  return {
+    seen: turn.seen,
+    next: (isLater: boolean) => {
+      if (!isLater) return;
+      turn.count();
+      spin(1);
+    },
+  };
+}
+
+test('what requests do once the store has answered has its part of each turn', async (t) => {
+  const holding: { of?: ReturnType<typeof heldStore> } = {};
+  const ports = { clock: systemClock, random: systemRandom, log: recordingLog() };
+  const { known } = clientTurns();
+  const options = { dataDir: ':memory:', mode: 'tick' } as const;
+  const runtime = startRuntime(options, {
+    ...ports,
+    turns: known,
+    wrapStore: (store) => {
+      holding.of = heldStore(store);
+      return { ...store, ...holding.of.store };
+    },
+  });
+  t.after(() => runtime.stop());
+  const { of: held } = holding;
+  assert.ok(held);
+  const count = 100;
+  const asked = Array.from({ length: count }, (_, at) =>
+    runtime.fetch(
+      new Request(`http://a${targetPath(`t${at}`)}`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: '{"spec":{"host":"127.0.0.1","readinessProbe":{"tcpSocket":{"port":1}}}}',
+      }),
+    ),
+  );
+  await until(
+    () => `${held.held.length} reads`,
+    patienceMs,
+    () => held.held.length >= count,
+  );
+  held.release();
+  const answers = await Promise.all(asked);
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]));
+  assert.ok(held.later.seen.all >= count, `${held.later.seen.all} reads that follow on others`);
+  assert.ok(held.later.seen.most <= perTurnMax, `${held.later.seen.most} requests went on in one turn of the loop`);
+});
+
+async function served(t: TestContext, fetch: (request: Request) => Response) {
+  const isAuthorized = tokenCheck(token);
+  const server = apiServer(fetch, { hostname: '127.0.0.1', connectionsMax: 500, log: recordingLog(), isAuthorized });
+  const clients: Socket[] = [];
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    for (const client of clients) client.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return (count: number, text: string): void => {
+    for (let at = 0; at < count; at += 1) {
+      const client = connect(port, '127.0.0.1').on('error', () => {});
+      clients.push(client);
+      client.resume().write(text);
+    }
+  };
+}
+
+test('clients without a valid token have a part of their own, which is the smaller one', async (t) => {
+  const [strangers, known] = [perTurn(), perTurn()];
+  const clients = await served(t, (request) => {
+    const isKnown = request.headers.get('authorization') === `Bearer ${token}`;
+    (isKnown ? known : strangers).count();
+    spin(1);
+    return new Response('', { status: isKnown ? 200 : 401 });
+  });
+  const get = (fields: string) => `GET /v1/targets HTTP/1.1\r\nHost: a\r\n${fields}\r\n`;
+  clients(50, get('').repeat(100));
+  clients(50, get('Authorization: Bearer wrong-but-long-enough\r\n').repeat(100));
+  await until('strangers', patienceMs, () => strangers.seen.all > 50);
+  const before = strangers.seen.all;
+  clients(5, get(`Authorization: Bearer ${token}\r\n`).repeat(100));
+  await until('the known', patienceMs, () => known.seen.all === 500);
+  const meanwhile = strangers.seen.all - before;
+  assert.ok(strangers.seen.most <= 4, `${strangers.seen.most} requests of strangers in one turn`);
+  assert.ok(meanwhile <= 1_500, `${meanwhile} requests of 100 strangers beside 500 of 5 known clients`);
+});
+
+test('HEAD waits for room as GET does', async (t) => {
+  let [underWay, most, all] = [0, 0, 0];
+  const clients = await served(t, (async () => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    underWay -= 1;
+    all += 1;
+    return new Response('ok');
+  }) as unknown as (request: Request) => Response);
+  clients(60, `HEAD /v1/targets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  await until('all', patienceMs, () => all === 60);
+  assert.ok(most <= 8, `${most} answers to HEAD were made at once`);
+});
+
+test('few requests with large bodies are under way at once', async (t) => {
+  for (const [name, fields] of Object.entries({
+    'of a length': 'Content-Length: 100000\r\n',
+    'in chunks': 'Transfer-Encoding: chunked\r\n',
+    'of lines': 'Content-Length: 10\r\nContent-Type: application/x-ndjson; charset=utf-8\r\n',
+  })) {
+    let [underWay, most, all] = [0, 0, 0];
+    const clients = await served(t, (async () => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      underWay -= 1;
+      all += 1;
+      return new Response('ok');
+    }) as unknown as (request: Request) => Response);
+    clients(40, `PUT /a HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n${fields}\r\n`);
+    await until(name, patienceMs, () => all >= 4);
+    assert.ok(most <= 4, `${most} requests with bodies ${name} were under way at once`);
+  }
+});
+
+test('of a body that waits little is kept, in however small chunks it comes', async (t) => {
+  const server = apiServer(() => new Promise<Response>(() => {}), {
+    ...{ hostname: '127.0.0.1', connectionsMax: 500, log: recordingLog() },
+  });
+  let kept = 0;
+  server.on('request', (request) => {
+    setInterval(() => {
+      kept = Math.max(kept, request.readableLength);
+    }, 5).unref();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
+  t.after(() => {
+    client.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  client.write('PUT /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
+  let rests = 0;
+  const chunks = '1\r\n \r\n'.repeat(10_000);
+  const write = () => {
+    rests = 0;
+    while (client.write(chunks));
+  };
+  client.on('drain', write);
+  write();
+  await until('that the kernel takes no more', { withinMs: patienceMs, pollMs: 50 }, () => {
+    rests += 1;
+    return rests > 20;
+  });
+  assert.ok(kept > 0 && kept <= 2_048, `${kept} chunks of one byte are kept for a request that does not read`);
+});
