@@ -82,7 +82,19 @@ export class ClientStream extends Duplex {
 
   #end(): void {
     this.#isEnded = true;
+    this.#endIfGone();
+  }
+
+  /** As for Node's server, a client that sends no more while it is answered has gone: its other requests are dropped. */
+  #endIfGone(): void {
+    if (!this.#isEnded) return;
+    if (this.#isAnswering()) this.#rest = undefined;
     if (this.#rest === undefined) this.push(null);
+  }
+
+  /** The body of the last request may still arrive while it is answered. */
+  #isAnswering(): boolean {
+    return this.#answersUnderWay > 0 && this.#last?.complete === true;
   }
 
   #goOn(): void {
@@ -90,10 +102,8 @@ export class ClientStream extends Duplex {
     if (this.#isDue()) (this.isKnown ? known : strangers).add(this.#handOn);
   }
 
-  /** The body of the last request may still arrive while it is answered. */
   #isDue(): boolean {
-    const waits = this.#answersUnderWay > 0 && this.#last?.complete === true;
-    return this.#rest !== undefined && this.#isWanted && !waits && !this.destroyed;
+    return this.#rest !== undefined && this.#isWanted && !this.#isAnswering() && !this.destroyed;
   }
 
   /** One function for the life of the stream, since its turns are known by identity. */
@@ -103,8 +113,8 @@ export class ClientStream extends Duplex {
     this.#rest = piece.length === this.#rest.length ? undefined : this.#rest.subarray(piece.length);
     this.#isWanted = false;
     this.push(piece);
-    if (this.#rest === undefined && this.#isEnded) this.push(null);
-    else if ((this.#rest?.length ?? 0) < restBytesMax) this.#socket.resume();
+    this.#endIfGone();
+    if ((this.#rest?.length ?? 0) < restBytesMax) this.#socket.resume();
     return this.#isDue();
   };
 

@@ -148,3 +148,23 @@ test('answers that nobody reads are bounded over all connections, and the oldest
   const response = await fetch(`${url}/large`, { signal: AbortSignal.timeout(patienceMs) });
   assert.equal((await response.text()).length, answerMib * mib);
 });
+
+test('what clients that have gone had asked for is not begun, and ends where it is under way', async (t) => {
+  let [begun, ended, closed] = [0, 0, 0];
+  const { clients } = await served(t, async ({ signal }) => {
+    begun += 1;
+    while (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, 5));
+    ended += 1;
+    return new Response('ok');
+  });
+  const opened = await clients(40, get('/list').repeat(20));
+  await until('some are under way', patienceMs, () => begun > 0);
+  for (const client of opened) client.once('close', () => (closed += 1)).destroy();
+  await until('all have gone', patienceMs, () => closed === opened.length);
+  await until(
+    () => `${ended} of ${begun} have ended`,
+    patienceMs,
+    () => ended === begun,
+  );
+  assert.ok(begun <= 16, `${begun} of 800 requests were begun`);
+});
