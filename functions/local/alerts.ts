@@ -1,7 +1,6 @@
 /** Alerts of one process: reads each target again after its events, and all of them from time to time. */
 import { existsSync } from 'node:fs';
 import { type Alerting, type AlertingPorts, type AlertLog, startAlerting } from '../../shared/alerts/alerting.ts';
-import type { DegradedRange } from '../../shared/alerts/seen.ts';
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 import type { InProcessBus } from '../../shared/bus/in-process.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
@@ -10,16 +9,20 @@ import type { Log } from '../../shared/lib/log.ts';
 import type { Random } from '../../shared/lib/random.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { alertFile, noAlertFile } from './alert-file.ts';
+import { proberProblems } from './alert-prober.ts';
 import { alertSender } from './alert-sender.ts';
 import { type AlertTargets, alertTargets } from './alert-targets.ts';
 import type { AlertSetup } from './config-file.ts';
 import type { DataDir } from './data-dir.ts';
 import type { ShardHost } from './shard-host.ts';
+import type { StoreProblem } from './store-health.ts';
 
 export type LocalAlertPorts = {
   readonly store: Store;
   readonly bus: Pick<InProcessBus, 'subscribe'>;
   readonly shard: Pick<ShardHost, 'view'>;
+  /** What the store has failed with. */
+  readonly storeProblem: () => StoreProblem | undefined;
   readonly clock: Clock;
   /** In place of `clock`. */
   readonly alertClock?: Clock;
@@ -35,13 +38,10 @@ const firstScanMs = 30_000;
 const scanEveryMs = 300_000;
 /** Results become too old to be shown without an event. */
 const uncertainScanEveryMs = 60_000;
-/** How often it is looked whether a scan is due. */
-const lookMs = 2_000;
+/** How often the prober is looked at, and whether a scan is due. */
+const lookMs = 5_000;
 
-const events = [
-  ...['Target Status Changed', 'Container Restart Requested', 'Container Recovered', 'Target Sync Requested'],
-  ...['Prober Degraded', 'Prober Recovered'],
-];
+const events = ['Target Status Changed', 'Container Restart Requested', 'Container Recovered', 'Target Sync Requested'];
 
 export type LocalAlerts = {
   /**
@@ -89,9 +89,11 @@ function startAlerts(setup: AlertSetup, ports: StartPorts): Running {
   let { rules } = setup;
   const { offer } = alerting;
   const targets = alertTargets(offer, { store: ports.store, clock: ports.storeClock });
-  const watching = { ...ports, targets, isOn: () => rules.length > 0 };
-  const unsubscribe = subscribeAlerts(offer, watching);
-  void scanRegularly(offer, asked, watching, stopped.signal);
+  const problems = proberProblems({ ...ports, clock: ports.storeClock });
+  const watching = { ...ports, targets, problems, isOn: () => rules.length > 0 };
+  const unsubscribe = subscribeAlerts(watching);
+  void watchProber(offer, watching, stopped.signal);
+  void scanRegularly(asked, watching, stopped.signal);
   return {
     configure(next) {
       rules = next.rules;
@@ -133,27 +135,27 @@ type Offer = Alerting['offer'];
 /** `isOn`: without alerts no target is read. */
 type WatchingPorts = Pick<LocalAlertPorts, 'bus' | 'shard' | 'clock' | 'log'> & {
   readonly targets: AlertTargets;
+  readonly problems: ReturnType<typeof proberProblems>;
   readonly isOn: () => boolean;
 };
 
-function subscribeAlerts(offer: Offer, { bus, targets, isOn }: WatchingPorts): () => void {
-  const degraded = new Map<string, DegradedRange>();
-  const take = async ({ 'detail-type': type, detail }: EventEnvelope) => {
-    if ('target' in detail) {
-      if (isOn()) await targets.look(detail.target.namespace, detail.target.name);
-    } else if ('since' in detail) {
-      const { shard, hashRange, since } = detail;
-      const reason = 'reason' in detail ? detail.reason : '';
-      if (type === 'Prober Degraded') degraded.set(hashRange, { shard, hashRange, reason, sinceMs: Date.parse(since) });
-      else degraded.delete(hashRange);
-      offer({ kind: 'prober', degraded: [...degraded.values()] });
-    }
+function subscribeAlerts({ bus, targets, isOn }: WatchingPorts): () => void {
+  const take = async ({ detail }: EventEnvelope) => {
+    if ('target' in detail && isOn()) await targets.look(detail.target.namespace, detail.target.name);
   };
   return bus.subscribe({ source: ['probelet'], 'detail-type': events }, take, { name: 'alerts' });
 }
 
+async function watchProber(offer: Offer, { clock, isOn, problems }: WatchingPorts, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const degraded = problems();
+    if (degraded && isOn()) offer({ kind: 'prober', degraded });
+    await sleep(clock, lookMs, signal);
+  }
+}
+
 /** Scans when it is asked to, and from time to time: more often while results may be too old to be shown. */
-async function scanRegularly(offer: Offer, asked: Asked, ports: WatchingPorts, signal: AbortSignal): Promise<void> {
+async function scanRegularly(asked: Asked, ports: WatchingPorts, signal: AbortSignal): Promise<void> {
   const { clock, log, shard, targets, isOn } = ports;
   await sleep(clock, firstScanMs, signal);
   let scannedMs = Number.NEGATIVE_INFINITY;
@@ -167,7 +169,6 @@ async function scanRegularly(offer: Offer, asked: Asked, ports: WatchingPorts, s
       asked.isAsked = false;
       wasUncertain = isUncertain;
       scannedMs = clock.monotonicMs();
-      if (view && !view.beat.doubt) offer({ kind: 'prober', degraded: [] });
       await targets.scan().catch((error: unknown) => log.warn('targets not read for alerts', { error }));
     }
     await sleep(clock, lookMs, signal);

@@ -12,7 +12,7 @@ import type { Random } from '../../shared/lib/random.ts';
 import type { Slices } from '../../shared/lib/slices.ts';
 import type { RunView } from '../../shared/run/run-view.ts';
 import type { Poison } from '../../shared/store/items.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { type SqliteStore, sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { type LocalAlertPorts, localAlerts } from './alerts.ts';
 import { census } from './census.ts';
@@ -29,6 +29,7 @@ import { restartTally } from './restart-tally.ts';
 import { hostShard, type ShardHost } from './shard-host.ts';
 import { slicedStore } from './sliced-store.ts';
 import { subscribeStatusSync } from './status-sync.ts';
+import { watchedStore } from './store-health.ts';
 import { sweepRegularly } from './sweep.ts';
 import { yamlParser } from './yaml-parser.ts';
 
@@ -70,7 +71,7 @@ export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runt
   const dataDir = holdDataDir(options.dataDir);
   const sqlite = sqliteStore({ path: dataDir.storePath, onWrite: (changes) => quotas.written(changes) });
   const quotas = census(withLimits(processLimits, options.quotas ?? {}), { store: sqlite, clock });
-  const store = ports.wrapStore?.(sqlite) ?? sqlite;
+  const { store, problem: storeProblem } = watchedStore(ports.wrapStore?.(sqlite) ?? sqlite, clock);
   void takeHangFile({ store, clock, random, log }, hangFile(options.dataDir));
   const inProcess = inProcessBus({ clock, random, log });
   const bus = ports.wrapBus?.(inProcess) ?? inProcess;
@@ -103,22 +104,18 @@ export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runt
     ...(shares && { watchersMax: shares.watchersMax }),
     ...(options.token !== undefined && { token: options.token }),
   };
-  const yaml = yamlParser(clock);
-  const app = apiApp({ ...deps, parseYaml: yaml.parse, ...(turns && inTurns(store, turns)) });
-  const configuration = configured(options, dataDir, { ...ports, store, bus, shard, deps });
-  const stopSweeping = sweepRegularly({ clock, log, sweep: sqlite.sweep });
-  const endBounds = boundHistory({ clock, log, trim: sqlite.trimHistory, usedBytes: sqlite.usedBytes });
-
+  const api = servedApi(deps, turns);
+  const configuration = configured(options, dataDir, { ...ports, store, storeProblem, bus, shard, deps });
+  const endUpkeep = keepUp(sqlite, { clock, log });
   return {
-    fetch: (request) => app.fetch(request),
+    fetch: api.fetch,
     bus,
     shard,
     reload: configuration.reload,
     async stop() {
-      stopSweeping();
-      endBounds();
+      endUpkeep();
       await configuration.stop();
-      await yaml.close();
+      await api.close();
       await shard.stop();
       await probing.close();
       await bus.settled();
@@ -126,6 +123,22 @@ export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runt
       dataDir.release();
     },
   };
+}
+
+/** Removes from the file what has expired, and events beyond their number. Returns a function that ends it. */
+function keepUp(sqlite: SqliteStore, ports: Pick<RuntimePorts, 'clock' | 'log'>): () => void {
+  const endSweeping = sweepRegularly({ ...ports, sweep: sqlite.sweep });
+  const endTrimming = boundHistory({ ...ports, trim: sqlite.trimHistory, usedBytes: sqlite.usedBytes });
+  return () => {
+    endSweeping();
+    endTrimming();
+  };
+}
+
+function servedApi(deps: ApiDeps, turns: Slices | undefined) {
+  const yaml = yamlParser(deps.clock);
+  const app = apiApp({ ...deps, parseYaml: yaml.parse, ...(turns && inTurns(deps.store, turns)) });
+  return { fetch: (request: Request) => app.fetch(request), close: yaml.close };
 }
 
 /** What the requests of clients have of each turn. The configuration is applied beside them. */

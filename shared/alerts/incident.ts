@@ -103,21 +103,24 @@ class Plan {
     else this.#end(key('RestartRequested'));
   }
 
-  /** All alerts share the prober's incident, because every target of the range is affected. */
+  /** An incident of each alert that matches, whatever its targets: every target of the range is affected. */
   #takeProber(ranges: readonly DegradedRange[]): void {
-    const present = new Set(ranges.map(({ hashRange }) => hashRange));
-    this.#endWhere(({ cause, name }) => cause === degraded && !present.has(name));
+    const present = new Map<string, Incident>();
     for (const range of ranges) {
       const event = degradedEvent(range);
-      const concerned = this.#rules.filter(({ matchesEvent }) => matchesEvent(event));
-      const [rule] = concerned;
-      if (!rule) continue;
-      const { hashRange: name, reason: message, sinceMs } = range;
-      const receivers = [...new Set(concerned.flatMap((each) => each.receivers))];
-      const about = { alert: rule.name, cause: degraded, namespace: '', name, uid: '', sinceMs, message } as const;
-      const beganMs = this.#time.steadyOf(sinceMs);
-      this.#begin(`${degraded} ${name}`, { id: idOf(about), ...about, beganMs, groupLabels: {}, receivers });
+      for (const rule of this.#rules)
+        if (rule.matchesEvent(event))
+          present.set(`${degraded} ${rule.name} ${range.hashRange} ${range.problem}`, this.#ofProber(rule, range));
     }
+    for (const [key, { cause }] of [...this.#incidents]) if (cause === degraded && !present.has(key)) this.#end(key);
+    for (const [key, incident] of present) this.#begin(key, incident);
+  }
+
+  #ofProber(rule: AlertRule, { hashRange: name, problem, reason, detail, sinceMs }: DegradedRange): Incident {
+    const message = detail === undefined ? reason : `${reason}: ${detail}`;
+    const about = { alert: rule.name, cause: degraded, namespace: '', name, uid: '', sinceMs, message } as const;
+    const id = idOf({ ...about, uid: problem });
+    return { id, ...about, beganMs: this.#time.steadyOf(sinceMs), groupLabels: {}, receivers: rule.receivers };
   }
 
   /** Starts the incident, or takes over what has changed. A new incarnation of a target is a new incident. */

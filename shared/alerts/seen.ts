@@ -31,11 +31,15 @@ export type SeenTarget = {
   readonly isUnreadable?: true;
 };
 
-/** A range of targets whose prober doubts itself. */
+/** A range of targets whose prober doubts itself, or that is in need. */
 export type DegradedRange = {
+  /** One range may have one problem of each kind. */
+  readonly problem: 'doubt' | 'overload' | 'store' | 'holder';
   readonly shard: string;
   readonly hashRange: string;
   readonly reason: string;
+  /** What is known beyond the reason. */
+  readonly detail?: string;
   readonly sinceMs: number;
 };
 

@@ -1,6 +1,6 @@
 /** A run as its host sees it, for the metrics. */
 import type { Poison } from '../store/items.ts';
-import type { TargetAddress } from '../store/keys.ts';
+import { hashRangeOf, type TargetAddress } from '../store/keys.ts';
 import type { BeatState, Beats } from './beat.ts';
 import type { Holder } from './holder.ts';
 import type { Loader } from './load.ts';
@@ -11,6 +11,8 @@ import { readingsOf, type TargetReading } from './readings.ts';
 
 export type RunView = {
   readonly shard: string;
+  /** Of its targets. */
+  readonly hashRange: string;
   readonly token: number;
   readonly targets: number;
   readonly probes: number;
@@ -37,6 +39,7 @@ export function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
   const { ports, message, token, confirmedAtMs } = holder.run;
   return {
     shard: message.shard,
+    hashRange: hashRangeOf(message.buckets),
     token,
     targets: held.length,
     probes: held.reduce((count, { probes }) => count + probes.size, 0),

@@ -226,12 +226,14 @@ describe('other causes', () => {
     assert.deepEqual(kindsOf(world.pass(windowSeconds)), ['resolved a']);
   });
 
-  test('a degraded prober alerts once for all alerts and targets, and ends', () => {
+  test('a degraded prober alerts once for each alert, whatever the number of targets, and ends', () => {
     const world = alertWorld(rulesOf('', '  - { name: second, notify: [ops] }\n'));
-    const range = { shard: '00-ff', hashRange: '00-ff', reason: 'ResolverUnavailable', sinceMs: startMs };
-    world.take({ kind: 'prober', degraded: [range] });
+    const range = { problem: 'doubt', shard: '00', hashRange: '00-ff', reason: 'ResolverUnavailable' } as const;
+    world.take({ kind: 'prober', degraded: [{ ...range, sinceMs: startMs }] });
     world.take(...Array.from({ length: 20 }, (_, index) => seen(`t${index}`, 'Unknown')));
-    assert.deepEqual(kindsOf(world.pass(60)), ['firing 00-ff']);
+    assert.deepEqual(kindsOf(world.pass(60)), ['firing 00-ff', 'firing 00-ff']);
+    world.configure(rulesOf(''), ['ops']);
+    assert.deepEqual(kindsOf(world.pass(60)), ['resolved 00-ff']);
     world.take({ kind: 'prober', degraded: [] });
     assert.deepEqual(kindsOf(world.pass(60)), ['resolved 00-ff']);
   });
