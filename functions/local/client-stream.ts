@@ -85,7 +85,7 @@ export class ClientStream extends Duplex {
     this.#endIfGone();
   }
 
-  /** As for Node's server, a client that sends no more while it is answered has gone: its other requests are dropped. */
+  /** As for Node's server, a client that sends no more while it is answered has gone: it gets no other answers. */
   #endIfGone(): void {
     if (!this.#isEnded) return;
     if (this.#isAnswering()) this.#rest = undefined;

@@ -7,8 +7,10 @@ import { type Slices, slices } from '../../shared/lib/slices.ts';
 /** Those without a valid token have a part of their own, so that they take nothing from those with one. */
 export type ClientTurns = { readonly known: Slices; readonly strangers: Slices };
 
-/** Enough for some ten refusals a turn. */
+/** Enough for some ten refusals at a time. */
 const strangersMs = 2;
+/** From one part to the next: a flood of strangers takes a fifth of a core, and keeps none from sleeping. */
+const strangersEveryMs = 10;
 
 /** One for the process, since it has one event loop. `begins`: called before each piece of work. */
 export function clientTurns(begins?: () => void): ClientTurns {
@@ -19,5 +21,22 @@ export function clientTurns(begins?: () => void): ClientTurns {
     afterPromises: (callback: () => void) => queueMicrotask(() => process.nextTick(callback)),
     begins,
   };
-  return { known: slices(ports), strangers: slices({ ...ports, turnMs: strangersMs }) };
+  return {
+    known: slices(ports),
+    strangers: slices({ ...ports, turnMs: strangersMs, nextTurn: spaced(strangersEveryMs) }),
+  };
+}
+
+/** Calls back in the next turn, or once so much time has passed since the last one. */
+function spaced(everyMs: number): (callback: () => void) => void {
+  let dueMs = 0;
+  return (callback) => {
+    const run = () => {
+      dueMs = performance.now() + everyMs;
+      callback();
+    };
+    const restMs = dueMs - performance.now();
+    if (restMs > 0) setTimeout(run, restMs);
+    else setImmediate(run);
+  };
 }

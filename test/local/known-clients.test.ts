@@ -8,11 +8,10 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { apiServer } from '../../functions/local/api-server.ts';
 import { clientTurns } from '../../functions/local/client-turns.ts';
-import { startRuntime } from '../../functions/local/runtime.ts';
+import { slicedStore } from '../../functions/local/sliced-store.ts';
 import { tokenCheck } from '../../shared/api/bearer-token.ts';
-import { systemClock } from '../../shared/lib/clock.ts';
-import { systemRandom } from '../../shared/lib/random.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { apiWorld } from '../api/world.ts';
 import { targetPath } from '../support/api-client.ts';
 import { perTurn, spin } from '../support/per-turn.ts';
 import { recordingLog } from '../support/recording-log.ts';
@@ -65,32 +64,21 @@ function turnCounter() {
   };
 }
 
-test('what requests do once the store has answered has its part of each turn', async (t) => {
+test('what requests do once the store has answered has its part of each turn', async () => {
   const holding: { of?: ReturnType<typeof heldStore> } = {};
-  const ports = { clock: systemClock, random: systemRandom, log: recordingLog() };
   const { known } = clientTurns();
-  const options = { dataDir: ':memory:', mode: 'tick' } as const;
-  const runtime = startRuntime(options, {
-    ...ports,
-    turns: known,
+  const world = apiWorld({
+    pause: known.pause,
     wrapStore: (store) => {
       holding.of = heldStore(store);
-      return { ...store, ...holding.of.store };
+      return slicedStore(holding.of.store, known);
     },
   });
-  t.after(() => runtime.stop());
   const { of: held } = holding;
   assert.ok(held);
   const count = 100;
-  const asked = Array.from({ length: count }, (_, at) =>
-    runtime.fetch(
-      new Request(`http://a${targetPath(`t${at}`)}`, {
-        method: 'PUT',
-        headers: { 'content-type': 'application/json' },
-        body: '{"spec":{"host":"127.0.0.1","readinessProbe":{"tcpSocket":{"port":1}}}}',
-      }),
-    ),
-  );
+  const spec = { host: '127.0.0.1', readinessProbe: { tcpSocket: { port: 1 } } };
+  const asked = Array.from({ length: count }, (_, at) => world.ask('PUT', targetPath(`t${at}`), { spec }));
   await until(
     () => `${held.held.length} reads`,
     patienceMs,
