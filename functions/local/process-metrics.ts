@@ -12,13 +12,13 @@ export type ProcessMetrics = {
 
 /** `targetMetrics`: whether each target has series of its own. If not, targets and probes are counted; default true. */
 type Options = Omit<LocalMetricsOptions & HeldMetricsPorts, 'perTarget'> &
-  Pick<ScrapePorts, 'clock'> & { readonly targetMetrics?: boolean | undefined };
+  Pick<ScrapePorts, 'clock' | 'pause'> & { readonly targetMetrics?: boolean | undefined };
 
-export function processMetrics({ targetMetrics: perTarget = true, clock, ...options }: Options): ProcessMetrics {
+export function processMetrics({ targetMetrics: perTarget = true, clock, pause, ...options }: Options): ProcessMetrics {
   const { probes, families } = localMetrics({ ...options, perTarget });
   const all = async () => {
     const held = await heldFamilies({ ...options, perTarget });
     return [...families(), ...held];
   };
-  return { probes, answer: scrapes({ clock, families: all }) };
+  return { probes, answer: scrapes({ clock, families: all, pause }) };
 }

@@ -68,28 +68,26 @@ type RuntimeOptions = Omit<LocalOptions, 'host' | 'port' | 'warning' | 'canaries
 
 export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runtime {
   const { clock, random, log, shares, turns } = ports;
+  const pause = turns?.pause;
   const dataDir = holdDataDir(options.dataDir);
   const sqlite = sqliteStore({ path: dataDir.storePath, onWrite: (changes) => quotas.written(changes) });
   const quotas = census(withLimits(processLimits, options.quotas ?? {}), { store: sqlite, clock });
   const { store, problem: storeProblem } = watchedStore(ports.wrapStore?.(sqlite) ?? sqlite, clock);
   void takeHangFile({ store, clock, random, log }, hangFile(options.dataDir));
-  const inProcess = inProcessBus({ clock, random, log });
-  const bus = ports.wrapBus?.(inProcess) ?? inProcess;
+  const bus = wrappedBus(ports);
   const shared = { store, bus, clock, random, log };
-  const { allowExec, secretHosts, tlsSessionResumption } = options;
+  const { allowExec, secretHosts, tlsSessionResumption, config } = options;
   const probing = localProbing({ ...ports, allowExec, secretHosts, tlsSessionResumption });
   const met = poisonList(clock);
   const quarantined = () => met.with(shard.view()?.quarantined ?? []);
   const requests = restartTally();
   const views = () => lastViewed(shard);
-  const { config } = options;
   const notMonitored = () => configuration.notMonitored();
   const quarantinedItems = () => quarantined().length;
-  const metrics = processMetrics({ ...options, clock, requests, views, quarantinedItems, notMonitored });
+  const metrics = processMetrics({ ...options, clock, pause, requests, views, quarantinedItems, notMonitored });
   subscribeStatusSync(bus, { ...shared, bus: requests.counted(bus) });
-  const { canaries, forRun } = probing;
   const shard = hostShard(
-    { ...shared, canaries, forRun, metrics: metrics.probes },
+    { ...shared, canaries: probing.canaries, forRun: probing.forRun, metrics: metrics.probes },
     { ...(options.mode && { mode: options.mode }), ...(shares && { probesMax: shares.probesMax }) },
   );
   const deps: ApiDeps = {
@@ -139,6 +137,10 @@ function servedApi(deps: ApiDeps, turns: Slices | undefined) {
   const yaml = yamlParser(deps.clock);
   const app = apiApp({ ...deps, parseYaml: yaml.parse, ...(turns && inTurns(deps.store, turns)) });
   return { fetch: (request: Request) => app.fetch(request), close: yaml.close };
+}
+
+function wrappedBus({ clock, random, log, wrapBus = (bus) => bus }: RuntimePorts): InProcessBus {
+  return wrapBus(inProcessBus({ clock, random, log }));
 }
 
 /** What the requests of clients have of each turn. The configuration is applied beside them. */

@@ -12,7 +12,11 @@ export type ScrapePorts = {
   /** Called for each scrape once its client reads. */
   readonly families: () => Promise<readonly FamilyText[]>;
   readonly clock: Clock;
+  /** To be awaited before each piece of an answer is made. If absent, pieces are made as fast as clients take them. */
+  readonly pause?: (() => Promise<void>) | undefined;
 };
+
+const noPause = async () => undefined;
 
 /** Simultaneous scrapes: each keeps what it has read of the targets. */
 const scrapesMax = 8;
@@ -23,7 +27,7 @@ const gzipChunkBytes = 64 * 1024;
 const mediaType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Returns what answers a request for `/metrics`: 503 if too many are being answered. */
-export function scrapes({ families, clock }: ScrapePorts): (request: Request) => Response {
+export function scrapes({ families, clock, pause = noPause }: ScrapePorts): (request: Request) => Response {
   let underWay = 0;
   return (request) => {
     const isGzip = acceptsGzip(request.headers.get('accept-encoding') ?? '');
@@ -40,7 +44,7 @@ export function scrapes({ families, clock }: ScrapePorts): (request: Request) =>
     const onEnd = () => {
       underWay -= 1;
     };
-    const text = textOf(families);
+    const text = textOf(families, pause);
     return new Response(streamOf(isGzip ? gzipped(text) : encoded(text), { clock, onEnd }), { headers });
   };
 }
@@ -54,8 +58,14 @@ function acceptsGzip(acceptEncoding: string): boolean {
   });
 }
 
-async function* textOf(families: ScrapePorts['families']): AsyncGenerator<string, undefined> {
-  yield* slicesOf(await families());
+async function* textOf(
+  families: ScrapePorts['families'],
+  pause: () => Promise<void>,
+): AsyncGenerator<string, undefined> {
+  for await (const slice of slicesOf(await families())) {
+    yield slice;
+    await pause();
+  }
 }
 
 async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array, undefined> {
