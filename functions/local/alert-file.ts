@@ -4,13 +4,15 @@
  */
 import { open, readFile, rename, writeFile } from 'node:fs/promises';
 import type { AlertLog } from '../../shared/alerts/alerting.ts';
-import { decodeKept } from '../../shared/alerts/kept-alerts.ts';
+import { decodeKept, keptText } from '../../shared/alerts/kept-alerts.ts';
 import type { Log } from '../../shared/lib/log.ts';
 
 /** What the name of the file ends with while it is written. */
 export const newFile = '.new';
 const unreadableFile = '.unreadable';
 const ownerOnly = 0o600;
+/** Characters that are made in one turn of the event loop, some milliseconds. Each is written before the next. */
+export const sliceCharacters = 131_072;
 
 export function alertFile(path: string, log: Log): AlertLog {
   /** Alerts go on without the copy. */
@@ -37,7 +39,7 @@ export function alertFile(path: string, log: Log): AlertLog {
     async save(kept) {
       const file = await open(`${path}${newFile}`, 'w', ownerOnly);
       try {
-        await file.writeFile(JSON.stringify(kept));
+        await file.writeFile(slicesOf(keptText(kept)));
         await file.sync();
       } finally {
         await file.close();
@@ -45,6 +47,18 @@ export function alertFile(path: string, log: Log): AlertLog {
       await rename(`${path}${newFile}`, path);
     },
   };
+}
+
+/** Joins small pieces. */
+function* slicesOf(pieces: Iterable<string>): Generator<string> {
+  let slice = '';
+  for (const piece of pieces) {
+    slice += piece;
+    if (slice.length < sliceCharacters) continue;
+    yield slice;
+    slice = '';
+  }
+  yield slice;
 }
 
 /** Keeps nothing, for a process whose store is in memory. */

@@ -41,6 +41,9 @@ const tickMs = 1_000;
 const idleTickMs = 5_000;
 /** The least time between two writes, so that a mass failure writes seldom. */
 const saveRestMs = 200;
+/** A write rests for so many times as long as it took, so that a large state does not take much of a core. */
+const saveRests = 9;
+const saveRestMsMax = 10_000;
 /** Inputs of one step, so that the event loop has its turns. */
 const inputsPerStep = 200;
 /** Inputs that wait. Further ones replace nothing: the next scan sees their targets again. */
@@ -121,8 +124,10 @@ class Engine {
     while (!this.#stopped.signal.aborted) {
       await this.#step(delivery);
       if (this.#isDirty) {
+        const begunMs = this.#clock.monotonicMs();
         const isSaved = await this.#save(delivery);
-        await sleep(this.#clock, isSaved ? saveRestMs : tickMs, this.#stopped.signal);
+        const restMs = Math.min((this.#clock.monotonicMs() - begunMs) * saveRests, saveRestMsMax);
+        await sleep(this.#clock, Math.max(isSaved ? saveRestMs : tickMs, restMs), this.#stopped.signal);
       } else await this.#rest();
     }
   }

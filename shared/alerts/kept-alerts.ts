@@ -77,6 +77,32 @@ const queued: z.ZodType<Queued> = z.object({
   attempts: count,
 });
 
+/**
+ * The text that `decodeKept` reads, in pieces of one entry at most: all of it at once can take half a second. What is
+ * kept must not change meanwhile.
+ */
+export function* keptText({ version, state, outbox }: KeptAlerts): Generator<string> {
+  yield `{"version":${version},"state":{"incidents":`;
+  yield* objectText(state.incidents);
+  yield ',"batches":';
+  yield* objectText(state.batches);
+  if (state.overflow) yield `,"overflow":${JSON.stringify(state.overflow)}`;
+  yield '},"outbox":{';
+  for (const [index, [receiver, queue]] of Object.entries(outbox).entries()) {
+    yield `${index === 0 ? '' : ','}${JSON.stringify(receiver)}:[`;
+    for (const [place, each] of queue.entries()) yield `${place === 0 ? '' : ','}${JSON.stringify(each)}`;
+    yield ']';
+  }
+  yield '}}';
+}
+
+function* objectText(values: { readonly [key: string]: unknown }): Generator<string> {
+  yield '{';
+  for (const [index, [key, value]] of Object.entries(values).entries())
+    yield `${index === 0 ? '' : ','}${JSON.stringify(key)}:${JSON.stringify(value)}`;
+  yield '}';
+}
+
 /** Undefined: nothing of it can be used. */
 export function decodeKept(text: string): DecodedAlerts | undefined {
   const value = parsed(text);
