@@ -1,6 +1,6 @@
 /**
- * Time for alerts. The wall clock is set, by hand or by NTP, back and ahead; a duration that were measured by it would
- * pass at once or last for hours. So durations are measured in steady time, which begins as wall time and goes on as
+ * Time for alerts. The wall clock is set, by hand or by NTP, back and ahead; a duration that is measured by it would
+ * pass at once or last for hours. So durations are measured in steady time, which begins as wall time and continues as
  * the monotonic clock does. Wall time is shown, and says when a silence holds.
  */
 import type { Clock } from '../lib/clock.ts';

@@ -1,5 +1,5 @@
 /**
- * The instants of alerts across a restart. Steady time begins anew with each process, so what is kept is by the wall
+ * The instants of alerts across a restart. Steady time starts with each process, so what is kept is by the wall
  * clock, which may be set while no process runs: then no duration is longer than one that begins at the start.
  */
 import type { AlertState } from './alert-state.ts';
