@@ -92,7 +92,12 @@ function onBytes(socket: PeerSocket, arrive: Arrive): void {
 }
 
 /** One scheduler for the process, since it has one event loop. */
-const ofProcess: Slices = slices({ monotonicMs: () => performance.now(), nextTurn: setImmediate });
+const ofProcess: Slices = slices({
+  monotonicMs: () => performance.now(),
+  nextTurn: setImmediate,
+  // What a piece leads to is done for its probe, before another probe has a piece.
+  afterPromises: (callback) => queueMicrotask(() => process.nextTick(callback)),
+});
 
 /** What costly deliveries have taken of this turn. */
 class CostlyTurn {

@@ -104,3 +104,9 @@ export function asUnavailable(path: string, error: unknown): unknown {
   const problem = problems.get(primaryCode(error) ?? 0);
   return problem ? new StoreUnavailable(problem(path), { cause: error }) : error;
 }
+
+/** Bytes of the file that are in use, without those that are free for what comes. */
+export function usedBytes(database: DatabaseSync): number {
+  const pragma = (name: string) => Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+  return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
+}

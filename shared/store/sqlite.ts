@@ -15,7 +15,7 @@ import {
 } from './operation.ts';
 import { type RecentWrites, recentWrites, type WriteName } from './recent-writes.ts';
 import { type Attributes, docOf, type Stored, storedIn } from './sqlite-doc.ts';
-import { asUnavailable, openDatabase, withUnavailable } from './sqlite-file.ts';
+import { asUnavailable, openDatabase, usedBytes, withUnavailable } from './sqlite-file.ts';
 import { WriteGroups } from './sqlite-groups.ts';
 import { type HistoryPlace, type HistoryTrim, historyTrimmer, type TrimmedHistory } from './sqlite-history.ts';
 import type { Item, Key, Operation, Query, Refusal, Store, WriteOutcome } from './store.ts';
@@ -102,11 +102,6 @@ export function sqliteStore(options: Options): SqliteStore {
       database.close();
     },
   };
-}
-
-function usedBytes(database: DatabaseSync): number {
-  const pragma = (name: string) => Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
-  return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
 }
 
 function prepareStatements(database: DatabaseSync) {

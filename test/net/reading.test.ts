@@ -127,6 +127,26 @@ describe('a connection', () => {
   });
 });
 
+test('what a piece leads to is done before another connection has a piece', async (t) => {
+  const sockets = await socketsOf(
+    t,
+    Array.from({ length: 8 }, () => numbered(64 * 1024)),
+  );
+  const order: string[] = [];
+  await Promise.all(
+    sockets.map((socket, at) =>
+      heardFrom(socket, () => {
+        order.push(`piece of ${at}`);
+        void Promise.resolve()
+          .then(() => undefined)
+          .then(() => order.push(`behind a piece of ${at}`));
+      }),
+    ),
+  );
+  for (const [at, entry] of order.entries())
+    if (entry.startsWith('piece')) assert.equal(order[at + 1], `behind a ${entry}`);
+});
+
 test('connections whose bytes are costly share each turn, however many bring theirs at once', async (t) => {
   const count = 40;
   const busyMs = 6;
