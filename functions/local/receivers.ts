@@ -2,6 +2,7 @@
 import type { ReceiverEntry, SecretPlace } from '../../shared/alerts/alert-config.ts';
 import type { Receiver } from '../../shared/alerts/formats/receiver.ts';
 import { isWebhookSecret } from '../../shared/alerts/formats/webhook.ts';
+import { ownProperty } from '../../shared/core/own-property.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
 import { InvalidOption, readText } from './option-values.ts';
 
@@ -88,7 +89,7 @@ function webhookSecret(place: SecretPlace, field: string): string {
 
 /** Errors name the place, never the value. */
 function secretValue(place: SecretPlace, field: string): string {
-  const value = 'env' in place ? process.env[place.env] : readText(field, place.file);
+  const value = 'env' in place ? ownProperty(process.env, place.env) : readText(field, place.file);
   const secret = value?.trim() ?? '';
   if (secret === '') throw new InvalidOption(`${field}: ${placeText(place)} is empty or not set`);
   return secret;

@@ -3,6 +3,7 @@
  * notifications that follow.
  */
 import { createHash } from 'node:crypto';
+import { ownProperty } from '../core/own-property.ts';
 import { type AlertRule, silencedTimes } from './alert-rule.ts';
 import type { AlertState, Batch, Cause, Incident, Notification } from './alert-state.ts';
 import type { AlertTime } from './alert-time.ts';
@@ -212,7 +213,7 @@ type Finding = {
 function incidentOf(rule: AlertRule, target: SeenTarget, { cause, sinceMs, message, time }: Finding): Incident {
   const { namespace, name, uid, labels } = target;
   const about = { alert: rule.name, cause, namespace, name, uid, sinceMs, message };
-  const groupLabels = Object.fromEntries(rule.groupBy.map((label) => [label, labels[label] ?? '']));
+  const groupLabels = Object.fromEntries(rule.groupBy.map((label) => [label, ownProperty(labels, label) ?? '']));
   const silences = silencedTimes(rule, target, time.wallMs);
   const silenced = silences.length > 0 && { silences };
   const beganMs = time.steadyOf(sinceMs);

@@ -53,7 +53,7 @@ export function isList(document: unknown): document is object {
 
 /** What is wrong with the apiVersion of a list. */
 export function listProblems({ apiVersion, kind = '' }: TypeMeta): readonly FieldProblem[] {
-  const wanted = listApiVersions[kind];
+  const wanted = ownProperty(listApiVersions, kind);
   return unless(apiVersion === wanted, '/apiVersion', `must be ${wanted}`);
 }
 

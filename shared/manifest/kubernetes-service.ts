@@ -1,4 +1,5 @@
 /** The address that a Service of the same file gives to Pods, and the port of the Service for a port of theirs. */
+import { ownProperty } from '../core/own-property.ts';
 import type { DialledPort } from './pod-probes.ts';
 import { listOf, type Members, membersOf, numberOf, textOf, valueAt } from './values.ts';
 
@@ -57,7 +58,8 @@ function servicePort({ port, targetPort, protocol }: Members): readonly ServiceP
 /** Those of that namespace whose selector matches the labels of the Pods; those with an address of their own first. */
 export function serviceFor(services: readonly Service[], namespace: string, template: Members): readonly Service[] {
   const labels = membersOf(membersOf(template.metadata).labels);
-  const selects = ({ selector }: Service) => Object.entries(selector).every(([key, value]) => labels[key] === value);
+  const selects = ({ selector }: Service) =>
+    Object.entries(selector).every(([key, value]) => ownProperty(labels, key) === value);
   const found = services.filter((service) => service.namespace === namespace && selects(service));
   return [...found.filter(({ isHeadless }) => !isHeadless), ...found.filter(({ isHeadless }) => isHeadless)];
 }

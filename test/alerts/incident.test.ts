@@ -142,6 +142,18 @@ describe('a group', () => {
     assert.deepEqual(kindsOf(world.pass(windowSeconds)).toSorted(), ['firing a+b', 'firing c', 'firing d']);
   });
 
+  test('takes a label that a target lacks for empty, whatever every object inherits', () => {
+    for (const label of ['constructor', 'toString', 'hasOwnProperty', 'valueOf']) {
+      const world = alertWorld(rulesOf(`groupBy: [${label}]`));
+      world.take(seen('a', 'False'));
+      const incidents = Object.values(world.state().incidents);
+      assert.deepEqual(
+        incidents.map(({ groupLabels }) => groupLabels),
+        [{ [label]: '' }],
+      );
+    }
+  });
+
   test('gathers what begins within its window; later incidents have a batch of their own', () => {
     const world = alertWorld(rulesOf(''));
     world.take(seen('a', 'False'));

@@ -129,6 +129,11 @@ describe('receivers of --config', () => {
       optionsOf(t, withReceiver('slack: { url: { env: PROBELET_TEST_NO_SUCH_VARIABLE } }')),
       '--config: FILE:4:5: receivers[0].slack.url: the variable PROBELET_TEST_NO_SUCH_VARIABLE is empty or not set',
     );
+    for (const name of ['constructor', 'toString', '__proto__'])
+      assert.equal(
+        optionsOf(t, withReceiver(`slack: { url: { env: ${name} } }`)),
+        `--config: FILE:4:5: receivers[0].slack.url: the variable ${name} is empty or not set`,
+      );
     const message = optionsOf(t, withReceiver('webhook: { url: "https://hooks.test", secret: { env: PATH } }'));
     assert.match(message, /webhook\.secret: the variable PATH holds no whsec_/);
     assert.ok(!message.includes(process.env.PATH ?? '-'));
