@@ -30,6 +30,10 @@ export type LocalAlertPorts = {
   readonly log: Log;
   /** The commands that receivers may run. Absent: none. */
   readonly allows?: AllowList | undefined;
+  /** Opens what keeps the alerts, for tests with a disk that fails. */
+  readonly openAlertLog?: typeof alertFile;
+  /** Opens what sends, for tests with receivers that fail. */
+  readonly openSender?: typeof alertSender;
 };
 
 /** After a start the stored statuses are old until the targets have been probed again. */
@@ -61,7 +65,8 @@ type Running = {
 
 export function localAlerts({ alertsPath }: DataDir, given: LocalAlertPorts): LocalAlerts {
   const ports = { ...given, clock: given.alertClock ?? given.clock, storeClock: given.clock };
-  const alertLog = alertsPath === undefined ? noAlertFile : alertFile(alertsPath, ports.log);
+  const { openAlertLog = alertFile } = given;
+  const alertLog = alertsPath === undefined ? noAlertFile : openAlertLog(alertsPath, ports.log);
   const hasKept = () => alertsPath !== undefined && existsSync(alertsPath);
   let running: Running | undefined;
   return {
@@ -108,12 +113,13 @@ function startAlerts(setup: AlertSetup, ports: StartPorts): Running {
   };
 }
 
-type SendingPorts = Omit<AlertingPorts, 'send'> & Pick<LocalAlertPorts, 'allows'>;
+type SendingPorts = Omit<AlertingPorts, 'send'> & Pick<LocalAlertPorts, 'allows' | 'openSender'>;
 
 type Sending = Pick<Alerting, 'offer' | 'stop'> & { readonly configure: (setup: AlertSetup) => void };
 
 function startSending(setup: AlertSetup, ports: SendingPorts): Sending {
-  const sender = alertSender(setup.receivers, ports);
+  const { openSender = alertSender } = ports;
+  const sender = openSender(setup.receivers, ports);
   const alerting = startAlerting(namedReceivers(setup), { ...ports, send: sender.send });
   return {
     offer: alerting.offer,

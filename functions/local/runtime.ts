@@ -23,7 +23,7 @@ import { hangFile, takeHangFile } from './hang-file.ts';
 import { boundHistory } from './history-bounds.ts';
 import type { LocalOptions } from './options.ts';
 import { poisonList } from './poison-list.ts';
-import { localProbing, type ProbingOptions } from './probing.ts';
+import { localProbing, type Probing, type ProbingOptions } from './probing.ts';
 import { processMetrics } from './process-metrics.ts';
 import { restartTally } from './restart-tally.ts';
 import { hostShard, type ShardHost } from './shard-host.ts';
@@ -36,23 +36,28 @@ import { yamlParser } from './yaml-parser.ts';
 /** An answer waits so long for the holder to notice a deletion: a slow store delays it no further. */
 const noticesMs = 500;
 
-export type RuntimePorts = Pick<ProbingOptions, 'network' | 'wayOut' | 'attribution'> & {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  /** The clock of alerts, for tests in which it runs faster. */
-  readonly alertClock?: Clock;
-  /** The clock of the configuration's files, for tests in which it runs faster. */
-  readonly configClock?: Clock;
-  /** Wraps the store, for tests that count or break its calls. */
-  readonly wrapStore?: (store: Store) => Store;
-  /** Wraps the bus, for tests that lose events. */
-  readonly wrapBus?: (bus: InProcessBus) => InProcessBus;
-  /** If absent, descriptors are not divided. */
-  readonly shares?: DescriptorShares;
-  /** In which requests to the API are carried out. If absent, they are carried out as they come. */
-  readonly turns?: Slices | undefined;
-};
+export type RuntimePorts = Pick<ProbingOptions, 'network' | 'wayOut' | 'attribution'> &
+  Pick<LocalAlertPorts, 'openAlertLog' | 'openSender'> & {
+    readonly clock: Clock;
+    readonly random: Random;
+    readonly log: Log;
+    /** The clock of alerts, for tests in which it runs faster. */
+    readonly alertClock?: Clock;
+    /** The clock of the configuration's files, for tests in which it runs faster. */
+    readonly configClock?: Clock;
+    /** Opens the store, for tests that lose power. */
+    readonly openStore?: typeof sqliteStore;
+    /** In place of the machine's network and commands, for tests with a script of what probes find. */
+    readonly probing?: Probing;
+    /** Wraps the store, for tests that count or break its calls. */
+    readonly wrapStore?: (store: Store) => Store;
+    /** Wraps the bus, for tests that lose events. */
+    readonly wrapBus?: (bus: InProcessBus) => InProcessBus;
+    /** If absent, descriptors are not divided. */
+    readonly shares?: DescriptorShares;
+    /** In which requests to the API are carried out. If absent, they are carried out as they come. */
+    readonly turns?: Slices | undefined;
+  };
 
 export type Runtime = {
   /** Handles a request to the API. */
@@ -70,14 +75,15 @@ export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runt
   const { clock, random, log, shares, turns } = ports;
   const pause = turns?.pause;
   const dataDir = holdDataDir(options.dataDir);
-  const sqlite = sqliteStore({ path: dataDir.storePath, onWrite: (changes) => quotas.written(changes) });
+  const { openStore = sqliteStore } = ports;
+  const sqlite = openStore({ path: dataDir.storePath, onWrite: (changes) => quotas.written(changes) });
   const quotas = census(withLimits(processLimits, options.quotas ?? {}), { store: sqlite, clock });
   const { store, problem: storeProblem } = watchedStore(ports.wrapStore?.(sqlite) ?? sqlite, clock);
   void takeHangFile({ store, clock, random, log }, hangFile(options.dataDir));
   const bus = wrappedBus(ports);
   const shared = { store, bus, clock, random, log };
   const { allowExec, secretHosts, tlsSessionResumption, config } = options;
-  const probing = localProbing({ ...ports, allowExec, secretHosts, tlsSessionResumption });
+  const probing = ports.probing ?? localProbing({ ...ports, allowExec, secretHosts, tlsSessionResumption });
   const met = poisonList(clock);
   const quarantined = () => met.with(shard.view()?.quarantined ?? []);
   const requests = restartTally();

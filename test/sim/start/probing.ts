@@ -1,0 +1,36 @@
+/** Probes that find what the truth says. */
+import type { Probing } from '../../../functions/local/probing.ts';
+import type { ProbeRequest } from '../../../shared/core/handlers.ts';
+import type { Attempt } from '../../../shared/core/types.ts';
+import { sleep } from '../../../shared/lib/clock.ts';
+import type { Random } from '../../../shared/lib/random.ts';
+import { forever, type Life } from './life.ts';
+import type { Truth } from './truth.ts';
+
+const latencyMsMax = 50;
+
+export function scriptedProbing(truth: Truth, life: Life, random: Random): Probing {
+  const probe = async (request: ProbeRequest): Promise<Attempt> => {
+    const found = request.kind === 'tcp' && truth.targets.find(({ port }) => port === request.port);
+    const totalMs = random.next() * latencyMsMax;
+    await sleep(life.clock, totalMs);
+    if (!found || !life.alive) return forever();
+    found.probedMs = life.clock.monotonicMs();
+    const timings = { totalMs };
+    return found.isDown
+      ? { outcome: 'failure', output: 'connection refused', failureClass: 'CONNECT_REFUSED', timings }
+      : { outcome: 'success', output: '', timings };
+  };
+  const nothing = async () => Promise.reject(new Error('there is no network but the script'));
+  return {
+    canaries: [],
+    advise: () => [],
+    forRun: () => ({
+      dial: nothing,
+      resolve: nothing,
+      probers: { exec: probe, http: probe, tcp: probe, grpc: probe },
+      abandon: () => undefined,
+    }),
+    close: async () => undefined,
+  };
+}
