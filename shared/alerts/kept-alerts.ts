@@ -22,7 +22,8 @@ export type DecodedAlerts = {
   readonly problems: readonly string[];
 };
 
-const ms = z.number().int().min(0);
+/** A fraction is no damage: a clock may be finer. */
+const ms = z.number().min(0);
 const count = z.number().int().min(0);
 const names = z.array(z.string()).readonly();
 
@@ -34,7 +35,7 @@ const incident: z.ZodType<Incident> = z.object({
   name: z.string(),
   uid: z.string(),
   sinceMs: ms,
-  beganMs: z.number().int().exactOptional(),
+  beganMs: z.number().exactOptional(),
   message: z.string(),
   groupLabels: z.record(z.string(), z.string()),
   receivers: names,
@@ -54,8 +55,8 @@ const batch: z.ZodType<Batch> = z.object({
   remindMs: ms.exactOptional(),
   firing: names,
   ended: z.array(endedIncident),
-  reportAtMs: z.number().int().exactOptional(),
-  reportedMs: z.number().int().exactOptional(),
+  reportAtMs: z.number().exactOptional(),
+  reportedMs: z.number().exactOptional(),
   sequence: count,
 });
 
