@@ -2,6 +2,7 @@
  * The part of each turn of the event loop in which the clients of the API are served, all of them together: what they
  * send is read, and what they ask for is done, in pieces. Probing has the rest, so no number of requests delays it.
  */
+import { loopTurns } from '../../shared/lib/loop-turns.ts';
 import { type Slices, slices } from '../../shared/lib/slices.ts';
 
 /** Those without a valid token have a part of their own, so that they take nothing from those with one. */
@@ -14,13 +15,7 @@ const strangersEveryMs = 10;
 
 /** One for the process, since it has one event loop. `begins`: called before each piece of work. */
 export function clientTurns(begins?: () => void): ClientTurns {
-  const ports = {
-    monotonicMs: () => performance.now(),
-    nextTurn: setImmediate,
-    // Node runs `nextTick` callbacks once no promise callbacks are pending.
-    afterPromises: (callback: () => void) => queueMicrotask(() => process.nextTick(callback)),
-    begins,
-  };
+  const ports = { ...loopTurns, begins };
   return {
     known: slices(ports),
     strangers: slices({ ...ports, turnMs: strangersMs, nextTurn: spaced(strangersEveryMs) }),

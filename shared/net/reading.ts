@@ -4,6 +4,7 @@
  * peer that sends much delays only itself.
  */
 import { Socket } from 'node:net';
+import { loopTurns } from '../lib/loop-turns.ts';
 import { type Slices, sliceMs, slices } from '../lib/slices.ts';
 import { resumesOf } from './attributed-socket.ts';
 
@@ -91,13 +92,11 @@ function onBytes(socket: PeerSocket, arrive: Arrive): void {
     });
 }
 
-/** One scheduler for the process, since it has one event loop. */
-const ofProcess: Slices = slices({
-  monotonicMs: () => performance.now(),
-  nextTurn: setImmediate,
-  // What a piece leads to is done for its probe, before another probe has a piece.
-  afterPromises: (callback) => queueMicrotask(() => process.nextTick(callback)),
-});
+/**
+ * One scheduler for the process, since it has one event loop. What a piece leads to is done for its probe, before
+ * another probe has a piece.
+ */
+const ofProcess: Slices = slices(loopTurns);
 
 /** What costly deliveries have taken of this turn. */
 class CostlyTurn {

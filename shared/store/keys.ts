@@ -53,6 +53,12 @@ export function targetAddress(namespace: string, name: string): TargetAddress {
   };
 }
 
+/** Returns the prefix, `<hash>#<namespace>/<name>#`, of any item of a target; EPOCH and CHECKPOINT have none. */
+export function prefixOf(sk: string): string | undefined {
+  const end = sk.indexOf('#', sk.indexOf('#') + 1);
+  return end < 0 ? undefined : sk.slice(0, end + 1);
+}
+
 /** Whether the prefix of an address is of a target of the namespace. */
 export const isOfNamespace = (prefix: string, namespace: string): boolean =>
   prefix.startsWith(`#${namespace}/`, hashDigits);
@@ -71,7 +77,7 @@ export const probeKey = (at: TargetAddress, probe: ProbeName): Key => ({
   sk: boundedSortKey(`${at.prefix}PROBE#`, probe),
 });
 /** The sort-key prefix of a target's event history. */
-export const eventPrefix = ({ prefix }: TargetAddress): string => `${prefix}EVENT#`;
+export const eventPrefix = ({ prefix }: Pick<TargetAddress, 'prefix'>): string => `${prefix}EVENT#`;
 /** `id` sorts by time. */
 export const eventKey = (at: TargetAddress, id: string): Key => ({
   pk: at.eventsPk,

@@ -3,7 +3,7 @@
  * writes gigabytes until then, so only its newest events are kept.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { eventsPk, prefixEnd } from './keys.ts';
+import { eventPrefix, eventsPk, prefixEnd, prefixOf } from './keys.ts';
 
 /** Where the next part of a pass begins. */
 export type HistoryPlace = { readonly pk: string; readonly sk: string };
@@ -24,7 +24,6 @@ export type TrimmedHistory = {
 
 export const historyStart: HistoryPlace = { pk: eventsPk(''), sk: '' };
 const historyEnd = eventsPk(prefixEnd);
-const eventPart = 'EVENT#';
 
 /** Returns a function that does one part of a pass over the history of all targets. */
 export function historyTrimmer(database: DatabaseSync) {
@@ -41,12 +40,14 @@ export function historyTrimmer(database: DatabaseSync) {
       const item = first.get(place.pk, place.sk, historyEnd);
       if (!item) return { removed };
       const [pk, sk] = [String(item.pk), String(item.sk)];
-      const events = `${prefixOf(sk)}${eventPart}`;
+      // Every item of this partition is a target's.
+      const prefix = prefixOf(sk) ?? sk;
+      const events = eventPrefix({ prefix });
       const oldest = tooOld.get(pk, events, events + prefixEnd, keep);
       if (oldest) removed += Number(remove.run(pk, events, String(oldest.sk), eventsMax - removed).changes);
       // More of the same target may be left.
       if (removed >= eventsMax) return { removed, next: { pk, sk } };
-      place = { pk, sk: prefixOf(sk) + prefixEnd };
+      place = { pk, sk: prefix + prefixEnd };
     }
     return { removed, next: place };
   };
@@ -63,6 +64,3 @@ export function historyTrimmer(database: DatabaseSync) {
     }
   };
 }
-
-/** `<hash>#<namespace>/<name>#` */
-const prefixOf = (sk: string): string => sk.slice(0, sk.indexOf('#', sk.indexOf('#') + 1) + 1);

@@ -18,7 +18,7 @@ import {
   type Poison,
 } from '../store/items.ts';
 import type { TargetAddress } from '../store/keys.ts';
-import { prefixEnd, targetAddress } from '../store/keys.ts';
+import { prefixEnd, prefixOf, targetAddress } from '../store/keys.ts';
 import type { Item, Store } from '../store/store.ts';
 
 export type ReadTarget = TargetState & {
@@ -46,7 +46,7 @@ export async function readTargets(
   const items = await store.query({ pk: addresses[0]?.pk ?? '', from: first, to: last + prefixEnd });
   const wanted = new Set(prefixes);
   // Decoding costs far more than reading, so the items in between are not decoded.
-  const { targets } = assembleTargets(items.filter(({ sk }) => wanted.has(targetPrefix(sk) ?? '')));
+  const { targets } = assembleTargets(items.filter(({ sk }) => wanted.has(prefixOf(sk) ?? '')));
   return new Map(targets.map((read) => [read.address.prefix, read]));
 }
 
@@ -60,19 +60,13 @@ export function assembleTargets(items: readonly Item[]): ReadTargets {
 export function groupedByTarget(items: readonly Item[]): ReadonlyMap<string, readonly Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
-    const prefix = targetPrefix(item.sk);
+    const prefix = prefixOf(item.sk);
     if (prefix === undefined) continue;
     const group = groups.get(prefix);
     if (group) group.push(item);
     else groups.set(prefix, [item]);
   }
   return groups;
-}
-
-/** `<hash>#<namespace>/<name>#`; EPOCH and CHECKPOINT have none. */
-function targetPrefix(sk: string): string | undefined {
-  const end = sk.indexOf('#', sk.indexOf('#') + 1);
-  return end < 0 ? undefined : sk.slice(0, end + 1);
 }
 
 /** The records of one target's items; what cannot be read is poison, and harms nothing beside it. */
