@@ -4,12 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { apiServer } from '../../functions/local/api-server.ts';
 import { askApi } from '../support/api-client.ts';
+import { crowdedApiServer } from '../support/crowded-api-server.ts';
 import { perTurn, spin } from '../support/per-turn.ts';
-import { recordingLog } from '../support/recording-log.ts';
 import { until } from '../support/wait.ts';
 
 type Fetch = (request: Request) => Response | Promise<Response>;
@@ -19,26 +18,16 @@ const patienceMs = 60_000;
 
 /** A server of `fetch`, with clients that write at once and read nothing unless they are resumed. */
 async function served(t: TestContext, fetch: Fetch) {
-  const server = apiServer(fetch, { hostname: '127.0.0.1', connectionsMax: 500, log: recordingLog() });
-  const clients: Socket[] = [];
+  const { server, port, open } = await crowdedApiServer(t, fetch);
   let accepted = 0;
   server.on('connection', () => {
     accepted += 1;
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    for (const client of clients) client.destroy();
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
     clients: async (count: number, text: string): Promise<readonly Socket[]> => {
-      const opened = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => {}));
-      clients.push(...opened);
       const all = accepted + count;
+      const opened = open(count);
       await Promise.all(opened.map((client) => once(client, 'connect')));
       await until('all are accepted', { withinMs: patienceMs, pollMs: 5 }, () => accepted === all);
       for (const client of opened) client.pause().write(text);

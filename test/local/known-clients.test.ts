@@ -3,18 +3,15 @@
  * turn of the event loop, whatever their number.
  */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { apiServer } from '../../functions/local/api-server.ts';
 import { clientTurns } from '../../functions/local/client-turns.ts';
 import { slicedStore } from '../../functions/local/sliced-store.ts';
 import { tokenCheck } from '../../shared/api/bearer-token.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { apiWorld } from '../api/world.ts';
 import { targetPath } from '../support/api-client.ts';
+import { crowdedApiServer } from '../support/crowded-api-server.ts';
 import { perTurn, spin } from '../support/per-turn.ts';
-import { recordingLog } from '../support/recording-log.ts';
 import { until } from '../support/wait.ts';
 
 const patienceMs = 60_000;
@@ -92,23 +89,9 @@ test('what requests do once the store has answered has its part of each turn', a
 });
 
 async function served(t: TestContext, fetch: (request: Request) => Response) {
-  const isAuthorized = tokenCheck(token);
-  const server = apiServer(fetch, { hostname: '127.0.0.1', connectionsMax: 500, log: recordingLog(), isAuthorized });
-  const clients: Socket[] = [];
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    for (const client of clients) client.destroy();
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const { open } = await crowdedApiServer(t, fetch, tokenCheck(token));
   return (count: number, text: string): void => {
-    for (let at = 0; at < count; at += 1) {
-      const client = connect(port, '127.0.0.1').on('error', () => {});
-      clients.push(client);
-      client.resume().write(text);
-    }
+    for (const client of open(count)) client.resume().write(text);
   };
 }
 
@@ -169,23 +152,15 @@ test('few requests with large bodies are under way at once', async (t) => {
 });
 
 test('of a body that waits little is kept, in however small chunks it comes', async (t) => {
-  const server = apiServer(() => new Promise<Response>(() => {}), {
-    ...{ hostname: '127.0.0.1', connectionsMax: 500, log: recordingLog() },
-  });
+  const { server, open } = await crowdedApiServer(t, () => new Promise<Response>(() => {}));
   let kept = 0;
   server.on('request', (request) => {
     setInterval(() => {
       kept = Math.max(kept, request.readableLength);
     }, 5).unref();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
-  t.after(() => {
-    client.destroy();
-    server.closeAllConnections();
-    server.close();
-  });
+  const [client] = open(1);
+  assert.ok(client);
   client.write('PUT /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
   let rests = 0;
   const chunks = '1\r\n \r\n'.repeat(10_000);
