@@ -58,12 +58,12 @@ export async function judgeFormats(verdict: Tally['verdict']): Promise<void> {
   const learns = (receiver: string, kind: string, count: number) =>
     until(`${receiver} learns of ${kind}`, patience, () => reported(receiver, kind).size >= count);
   try {
-    targets.isUp = false;
+    for (const name of names) targets.down.add(name);
     await learns('webhook', 'firing', names.length - 1);
     const early = reported('webhook', 'firing');
     await learns('webhook', 'reminder', names.length - 1);
     await learns('webhook', 'firing', names.length);
-    targets.isUp = true;
+    targets.down.clear();
     const delivering = ['webhook', 'webhook-hangs', 'webhook-fails', 'webhook-limits'];
     for (const receiver of delivering) await learns(receiver, 'resolved', names.length);
     const others = [...formats.filter((format) => format !== 'webhook'), 'mail', 'exec'];

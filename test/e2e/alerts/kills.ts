@@ -1,104 +1,67 @@
-/** Kills `npm start` at random points while targets fail and recover, and counts what a receiver learned. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** Kills `npm start` at random points while its world changes, and compares what receivers show with what lasts. */
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import type { Random } from '../../../shared/lib/random.ts';
 import { endProduct, spawnProduct, startProduct } from '../../local/product.ts';
 import type { Tally } from '../../support/tally.ts';
 import { pause, until } from '../../support/wait.ts';
-import { type Arrival, secretBytes, startServices } from './services.ts';
-import { decidedTargets } from './targets.ts';
+import { KillWorld } from './kill-world.ts';
 
 const program = new URL('../../../functions/local/start.mjs', import.meta.url).pathname;
-/** Kills between two changes of the targets. */
-const killsPerChange = 20;
-const names = ['a', 'b', 'c', 'd', 'e'];
+/** Kills until the world rests and is looked at. */
+const killsPerEpisode = 20;
+/** Kills between two changes of the world. */
+const killsPerChange = 5;
 /** The life of a process after its API listens. */
 const aliveMsMax = 1_200;
-const answerMsMax = 300;
-const patience = { withinMs: 60_000, pollMs: 100 };
+/** After a step of the clock everything is probed again within a minute. */
+const patience = { withinMs: 120_000, pollMs: 100 };
+/** What has been shown must stay: nothing else may be sent behind it. */
+const restMs = 1_000;
+const logEndCharacters = 300;
 
 export type KillOptions = { readonly kills: number; readonly random: Random };
 
 export async function judgeKills({ kills, random }: KillOptions, verdict: Tally['verdict']): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'probelet-kills-'));
-  // Some answers come late, so that a kill may come between a delivery and the knowledge of it.
-  const services = await startServices({
-    webhook: (response) => Boolean(setTimeout(() => response.end(), random.next() * answerMsMax)),
-  });
-  const targets = await decidedTargets();
-  const args = ['--port', '0', '--data-dir', join(folder, 'data'), '--config', written(folder, services.url)];
-  writeFileSync(
-    join(folder, 'targets.yaml'),
-    targets.manifests(Object.fromEntries(names.map((name) => [name, { app: name }]))),
-  );
+  const world = await KillWorld.begin(random);
+  const options = { program, command: world.command, env: world.env };
   const startedMs = performance.now();
-  await (await startProduct(args, { program })).stop();
+  await (await startProduct(world.args, options)).stop();
   const startMs = performance.now() - startedMs;
-  let killed = 0;
-  const killOften = async () => {
-    for (let kill = 0; kill < killsPerChange && killed < kills; kill += 1) {
-      const child = spawnProduct(args, { program }, 'ignore');
-      await pause(startMs * 0.3 + random.next() * (startMs * 0.7 + aliveMsMax));
-      await endProduct(child, 'SIGKILL');
-      killed += 1;
-    }
+  const endedByItself: string[] = [];
+  const kill = async () => {
+    const log = openSync(world.logPath, 'w');
+    const wasFull = world.isFull;
+    const child = spawnProduct(world.args, options, ['ignore', log, log]);
+    await pause(startMs * 0.3 + random.next() * (startMs * 0.7 + aliveMsMax));
+    // With a full disk it cannot begin, and says so.
+    if (child.exitCode !== null && !wasFull)
+      endedByItself.push(
+        `exit code ${child.exitCode}: ${readFileSync(world.logPath, 'utf8').slice(-logEndCharacters)}`,
+      );
+    await endProduct(child, 'SIGKILL');
+    closeSync(log);
   };
   try {
-    let seen = 0;
-    for (let episode = 1; killed < kills; episode += 1) {
-      for (const kind of ['firing', 'resolved']) {
-        targets.isUp = kind === 'resolved';
-        await killOften();
-        const product = await startProduct(args, { program });
-        const reported = () =>
-          new Set(
-            services.arrived
-              .slice(seen)
-              .filter((each) => each.kind === kind)
-              .flatMap((each) => each.names),
-          );
-        const found = await until('', patience, () => reported().size === names.length).catch(() => false);
-        verdict(`episode ${episode}, ${killed} kills: ${kind} of each target is reported`, found === true);
-        await product.stop();
+    for (let killed = 0; killed < kills; ) {
+      world.behave(false);
+      for (const endKills = Math.min(kills, killed + killsPerEpisode); killed < endKills; killed += 1) {
+        if (killed % killsPerChange === 0) {
+          world.free();
+          world.change();
+        }
+        await kill();
       }
-      seen = services.arrived.length;
+      world.free();
+      world.behave(true);
+      const product = await startProduct(world.args, options);
+      await until('', patience, () => world.wrong().length === 0).catch(() => undefined);
+      await pause(restMs);
+      verdict(`${killed} kills: each receiver shows what lasts, and nothing else`, world.wrong());
+      await product.stop();
     }
-    judgeArrivals(services.arrived, killed, verdict);
-    verdict('every body was signed and whole', services.faults);
+    verdict(`${world.arrived()} notifications: signed and whole, no end without a beginning`, world.faults());
+    verdict('no process ended by itself', endedByItself);
   } finally {
-    await Promise.all([services.close(), targets.close()]);
-    rmSync(folder, { recursive: true });
+    await world.end();
   }
-}
-
-function judgeArrivals(arrived: readonly Arrival[], kills: number, verdict: Tally['verdict']): void {
-  const byId = [...Map.groupBy(arrived, ({ id }) => id).values()];
-  const repeated = byId.filter((all) => all.length > 1).length;
-  const batches = [...Map.groupBy(arrived, ({ id }) => id.split('-')[0] ?? '')];
-  verdict(
-    `${kills} kills, ${batches.length} incidents, ${byId.length} notifications, ${repeated} of them more than once: each incident has one beginning and one end`,
-    batches.flatMap(([batch, all]) =>
-      ['firing', 'resolved'].flatMap((kind) => {
-        const ids = new Set(all.filter((each) => each.kind === kind).map(({ id }) => id));
-        return ids.size === 1 ? [] : [`${batch}: ${kind} ${[...ids].join(', ') || 'never'}`];
-      }),
-    ),
-  );
-  verdict(
-    'each end comes behind its beginning',
-    batches.filter(([, all]) => all[0]?.kind !== 'firing').map(([batch]) => batch),
-  );
-}
-
-function written(folder: string, url: string): string {
-  writeFileSync(join(folder, 'secret'), `whsec_${secretBytes.toString('base64')}`);
-  const receiver = { name: 'r', webhook: { url: `${url}/webhook`, secret: { file: join(folder, 'secret') } } };
-  const config = {
-    targets: ['targets.yaml'],
-    alerts: [{ name: 'down', groupBy: ['app'], notify: ['r'] }],
-    receivers: [receiver],
-  };
-  writeFileSync(join(folder, 'probelet.json'), JSON.stringify(config));
-  return join(folder, 'probelet.json');
 }

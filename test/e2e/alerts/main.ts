@@ -1,6 +1,7 @@
 /**
  * `npm run e2e:alerts [-- --kills N] [--crashes N] [--seed N]`: alerts of a real process reach services of every format
- * whatever a receiver does, and survive kills, N real ones and N simulated ones. Ends with `N passed, N failed`.
+ * whatever a receiver does, and survive kills, N real ones in a world that changes (it mounts a small disk, as root)
+ * and N simulated ones. Ends with `N passed, N failed`.
  */
 import { parseArgs } from 'node:util';
 import { seededRandom } from '../../support/seeded-random.ts';
