@@ -10,8 +10,13 @@ import type { AlertTime } from './alert-time.ts';
 import { batchesAt } from './batches.ts';
 import { type AlertInput, type DegradedRange, degradedEvent, type SeenTarget } from './seen.ts';
 
-/** Incidents that are kept, those that wait for their duration included. */
+/** Incidents of one namespace that are kept, those that wait for their duration included. */
 export const incidentsMax = 1_000;
+/**
+ * Of all namespaces together. Of what is left, a namespace gets no more than it leaves to the others, so that however
+ * many fail in one namespace, an alert about another one begins.
+ */
+const incidentsInAllMax = 2 * incidentsMax;
 
 export type AlertStep = {
   readonly rules: readonly AlertRule[];
@@ -38,6 +43,7 @@ class Plan {
   readonly #batches: Map<string, Batch>;
   readonly #notifications: Notification[] = [];
   #overflow: AlertState['overflow'];
+  #counted: Map<string, number> | undefined;
 
   constructor(before: AlertState, { rules, receivers }: Omit<AlertStep, 'inputs'>, time: AlertTime) {
     const { incidents, batches, overflow } = before;
@@ -129,14 +135,33 @@ class Plan {
     const before = this.#incidents.get(key);
     if (before && before.uid !== seen.uid) this.#end(key);
     const { id, sinceMs, beganMs, batch } = this.#incidents.get(key) ?? {};
-    if (id === undefined && this.#incidents.size >= incidentsMax) {
+    if (id === undefined && !this.#hasRoom(seen)) {
       this.#refuse();
       return;
     }
     const times = sinceMs !== undefined && { sinceMs, ...(beganMs !== undefined && { beganMs }) };
     const kept = id !== undefined && { id, ...times, ...(batch !== undefined && { batch }) };
     const next = { ...seen, ...kept };
-    if (JSON.stringify(next) !== JSON.stringify(before)) this.#incidents.set(key, next);
+    if (JSON.stringify(next) === JSON.stringify(before)) return;
+    if (id === undefined) this.#counts().set(next.namespace, this.#countOf(next) + 1);
+    this.#incidents.set(key, next);
+  }
+
+  /** Those of the prober are few: one for each alert, problem and range. */
+  #hasRoom(incident: Incident): boolean {
+    const ofNamespace = this.#countOf(incident);
+    const left = incidentsInAllMax - this.#incidents.size;
+    return incident.cause === degraded || (ofNamespace < incidentsMax && ofNamespace < left);
+  }
+
+  #countOf({ namespace }: Incident): number {
+    return this.#counts().get(namespace) ?? 0;
+  }
+
+  /** By namespace; counted once something begins. */
+  #counts(): Map<string, number> {
+    this.#counted ??= countedBy([...this.#incidents.values()], ({ namespace }) => namespace);
+    return this.#counted;
   }
 
   /**
@@ -154,6 +179,7 @@ class Plan {
     const incident = this.#incidents.get(key);
     if (!incident) return;
     this.#incidents.delete(key);
+    this.#counted?.set(incident.namespace, this.#countOf(incident) - 1);
     const batch = incident.batch === undefined ? undefined : this.#batches.get(incident.batch);
     if (!batch) return;
     const ended =
@@ -197,6 +223,12 @@ class Plan {
 }
 
 const degraded = 'ProberDegraded';
+
+function countedBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
+  return counts;
+}
 
 /** Whether the map has the same values, by identity. */
 function holds<Value>(map: ReadonlyMap<string, Value>, before: { readonly [key: string]: Value }): boolean {

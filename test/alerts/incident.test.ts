@@ -282,6 +282,39 @@ describe('too many incidents', () => {
     assert.equal(reported.length, incidentsMax);
   });
 
+  test('of some namespaces leave room for those of another one', () => {
+    for (let namespaces = 1; namespaces <= 5; namespaces += 1) {
+      const world = alertWorld(rulesOf(''));
+      for (let at = 0; at < namespaces; at += 1)
+        world.take(...all.map((target) => ({ ...target, namespace: `crowd-${at}` })));
+      world.take({ ...seen('alone', 'False'), namespace: 'other' });
+      const reported = world.pass(windowSeconds).flatMap(({ incidents }) => incidents);
+      assert.ok(
+        reported.some(({ name }) => name === 'alone'),
+        `${namespaces} namespaces with too many keep another one's from being reported`,
+      );
+      assert.ok(reported.length <= 2 * incidentsMax, `${reported.length} incidents are kept`);
+    }
+  });
+
+  test('leave room for those of the prober, and what has ended makes room again', () => {
+    const world = alertWorld(rulesOf(''));
+    world.take(...all);
+    world.take({
+      kind: 'prober',
+      degraded: [
+        { shard: 'all', hashRange: 'all', problem: 'store', reason: 'StoreUnavailable', sinceMs: world.nowMs() },
+      ],
+    });
+    const causes = world.pass(windowSeconds).flatMap(({ incidents }) => incidents.map(({ cause }) => cause));
+    assert.ok(causes.includes('ProberDegraded'));
+    for (let turn = 0; turn < 3; turn += 1) {
+      world.take(...all.map((target) => ({ ...target, ready: 'True' as const })));
+      world.take(...all);
+      assert.equal(Object.keys(world.state().incidents).length, incidentsMax + 1);
+    }
+  });
+
   test('have an end that is reported, and the refused ones get their turn', () => {
     const world = alertWorld(rulesOf(''));
     world.take(...all);
