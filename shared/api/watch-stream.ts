@@ -18,20 +18,23 @@ const keepAliveMs = 15_000;
 /** How long an EventSource waits before it reconnects. */
 const retryMs = 1_000;
 
+/** `close` ends it before its time. */
+export type OpenStream = { readonly stream: ReadableStream<Uint8Array>; readonly close: () => void };
+
 /** Ends when its time is over, or when the client is so slow that the log no longer keeps the next event. */
-export function watchStream(watch: Watch): ReadableStream<Uint8Array> {
-  let pump = () => {};
-  let end = () => {};
-  return new ReadableStream<Uint8Array>(
+export function watchStream(watch: Watch): OpenStream {
+  let [pump, end, close] = [() => {}, () => {}, () => {}];
+  const stream = new ReadableStream<Uint8Array>(
     {
       start: (controller) => {
-        ({ pump, end } = pumping(watch, controller));
+        ({ pump, end, close } = pumping(watch, controller));
       },
       pull: () => pump(),
       cancel: () => end(),
     },
     new ByteLengthQueuingStrategy({ highWaterMark: queuedBytesMax }),
   );
+  return { stream, close: () => close() };
 }
 
 function pumping(
@@ -75,7 +78,7 @@ function pumping(
   const leave = log.onArrival(pump);
   send(`retry: ${retryMs}\nid: ${log.idBefore(place)}\n\n`);
   pump();
-  return { pump, end };
+  return { pump, end, close };
 }
 
 const eventText = ({ id, type, data }: LoggedEvent): string => `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;

@@ -41,7 +41,6 @@ describe('GET /v1/watch', () => {
     const { world, clock, reader, id } = await open('?timeoutSeconds=20');
     await clock.advance(15_000);
     assert.deepEqual(await reader.read(), { done: false, value: `:\nid: ${id}\n\n` });
-    assert.equal(await isFree(world), false);
     await clock.advance(5_000);
     assert.equal((await reader.read()).done, true);
     assert.equal(await isFree(world), true);
@@ -76,6 +75,23 @@ describe('GET /v1/watch', () => {
     const statuses: number[] = [];
     for (let index = 0; index < 3; index += 1) statuses.push((await world.request('GET', '/v1/watch')).status);
     assert.deepEqual(statuses, [200, 200, 503]);
+  });
+
+  test('lets the one that has lasted longest give way to a new one, which misses nothing', async () => {
+    const clock = virtualClock();
+    const events = eventSource();
+    const world = apiWorld({ watch: events.watch, clock, watchersMax: 2 });
+    const ask = async () => (await world.request('GET', '/v1/watch')).status;
+    const first = await world.request('GET', '/v1/watch');
+    await clock.advance(9_000);
+    assert.equal(await ask(), 200);
+    assert.equal(await ask(), 503, 'both are new');
+    await clock.advance(1_000);
+    assert.equal(await ask(), 200, 'the first one has lasted for 10 s');
+    assert.match(await first.text(), /id: /, 'the first one has ended, at a place to come back to');
+    assert.equal(await ask(), 503, 'the others have not');
+    await clock.advance(3_600_000);
+    for (let turn = 0; turn < 5; turn += 1) assert.equal(await ask(), turn < 2 ? 200 : 503);
   });
 
   test('answers HEAD without a stream', async () => {

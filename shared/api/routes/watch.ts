@@ -14,6 +14,11 @@ import { type Watch, watchStream } from '../watch-stream.ts';
 
 /** Maximum number of simultaneous watchers in a process with enough descriptors; each holds a connection. */
 const watchersMaxDefault = 100;
+/**
+ * One that lasts longer gives way to a new one if there are too many, so that clients that never leave do not shut out
+ * others. Its client comes back, and misses nothing.
+ */
+const givesWayAfterMs = 10_000;
 const timeoutRange = { min: 1, max: 3_600 };
 const timeoutSecondsDefault = 1_800;
 
@@ -22,24 +27,36 @@ const lastEventId = 'Last-Event-ID';
 
 /** The log starts with the first client: without clients no event is kept. */
 function watchHandler(source: WatchSource, watchersMax: number): Handler {
-  let watchers = 0;
+  /** The first has lasted longest. */
+  const watchers = new Set<Watcher>();
   let log: WatchLog | undefined;
   return async (request, deps) => {
     const wanted = readWanted(request);
     if (wanted.kind === 'problem') return problemResponse(wanted);
     if (request.raw.method === 'HEAD') return new Response(null, { headers });
-    if (watchers >= watchersMax)
-      return problemResponse(problem(503, 'too-many-watchers', `There are ${watchersMax} watchers already.`));
+    const { clock } = deps;
+    const sinceMs = clock.monotonicMs();
+    const [oldest] = watchers;
+    const isFull = watchers.size >= watchersMax;
+    if (isFull && (!oldest || sinceMs - oldest.sinceMs < givesWayAfterMs)) return problemResponse(tooMany(watchersMax));
     log ??= watchLog(source, deps);
     const place = placeOf(request, log);
     if (place === undefined) return problemResponse(noLongerKept);
-    watchers += 1;
-    const onEnd = () => {
-      watchers -= 1;
-    };
-    return new Response(watchStream({ ...wanted.value, log, place, clock: deps.clock, onEnd }), { headers });
+    if (isFull) oldest?.close();
+    const onEnd = () => watchers.delete(watcher);
+    const { stream, close } = watchStream({ ...wanted.value, log, place, clock, onEnd });
+    const watcher = { sinceMs, close };
+    watchers.add(watcher);
+    return new Response(stream, { headers });
   };
 }
+
+type Watcher = { readonly sinceMs: number; readonly close: () => void };
+
+const tooMany = (watchersMax: number) => ({
+  ...problem(503, 'too-many-watchers', `There are ${watchersMax} watchers already, all of them new.`),
+  headers: { 'retry-after': `${givesWayAfterMs / 1_000}` },
+});
 
 const noLongerKept = problem(
   410,
