@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import type { Slices } from '../../shared/lib/slices.ts';
 import type { ClientTurns } from './client-turns.ts';
 
 /** Chunks of one byte are the most expensive content: so many bytes of them take 2 ms. */
@@ -26,6 +27,8 @@ export type ClientPorts = {
 export class ClientStream extends Duplex {
   /** It has shown a valid token, or none is asked for. */
   isKnown = false;
+  /** Its first request has not been found yet. */
+  #isNew = true;
   readonly #socket: Socket;
   readonly #ports: ClientPorts;
   #rest: Buffer | undefined;
@@ -52,6 +55,7 @@ export class ClientStream extends Duplex {
 
   /** Call for each request that the parser has found: nothing more is read until it is answered. */
   answering(request: IncomingMessage, response: ServerResponse): void {
+    this.#isNew = false;
     this.#last = request;
     this.#answersUnderWay += 1;
     response.once('close', () => {
@@ -98,8 +102,13 @@ export class ClientStream extends Duplex {
   }
 
   #goOn(): void {
-    const { known, strangers } = this.#ports.turns;
-    if (this.#isDue()) (this.isKnown ? known : strangers).add(this.#handOn);
+    if (this.#isDue()) this.#turns().add(this.#handOn);
+  }
+
+  #turns(): Slices {
+    const { known, newcomers, strangers } = this.#ports.turns;
+    if (this.isKnown) return known;
+    return this.#isNew ? newcomers : strangers;
   }
 
   #isDue(): boolean {

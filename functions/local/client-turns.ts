@@ -5,8 +5,11 @@
 import { loopTurns } from '../../shared/lib/loop-turns.ts';
 import { type Slices, slices } from '../../shared/lib/slices.ts';
 
-/** Those without a valid token have a part of their own, so that they take nothing from those with one. */
-export type ClientTurns = { readonly known: Slices; readonly strangers: Slices };
+/**
+ * Those without a valid token have a part of their own, so that they take nothing from those with one. So has the first
+ * request of a connection: it may be that of a supervisor, and waits for nothing that others pipeline.
+ */
+export type ClientTurns = { readonly known: Slices; readonly newcomers: Slices; readonly strangers: Slices };
 
 /** Enough for some ten refusals at a time. */
 const strangersMs = 2;
@@ -16,10 +19,8 @@ const strangersEveryMs = 10;
 /** One for the process, since it has one event loop. `begins`: called before each piece of work. */
 export function clientTurns(begins?: () => void): ClientTurns {
   const ports = { ...loopTurns, begins };
-  return {
-    known: slices(ports),
-    strangers: slices({ ...ports, turnMs: strangersMs, nextTurn: spaced(strangersEveryMs) }),
-  };
+  const spacedSlices = () => slices({ ...ports, turnMs: strangersMs, nextTurn: spaced(strangersEveryMs) });
+  return { known: slices(ports), newcomers: spacedSlices(), strangers: spacedSlices() };
 }
 
 /** Calls back in the next turn, or once so much time has passed since the last one. */

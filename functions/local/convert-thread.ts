@@ -8,6 +8,7 @@ import { readFault } from '../../shared/lib/read-fault.ts';
 import { convertFile, type FileError, type Note, type Tally, tallyOf } from '../../shared/manifest/convert.ts';
 import { fileBytesMax } from '../../shared/manifest/limits.ts';
 import type { Place } from '../../shared/manifest/manifest.ts';
+import { giveWay } from './give-way.ts';
 
 export type AskedFile = {
   readonly name: string;
@@ -34,6 +35,8 @@ export type ReadTargets =
       readonly leftOut: readonly Note[];
     }
   | { readonly kind: 'invalid'; readonly errors: readonly FileError[] };
+
+giveWay();
 
 parentPort?.on('message', (asked: AskedFile) => parentPort?.postMessage(targetsIn(asked)));
 

@@ -115,6 +115,24 @@ test('clients without a valid token have a part of their own, which is the small
   assert.ok(meanwhile <= 1_500, `${meanwhile} requests of 100 strangers beside 500 of 5 known clients`);
 });
 
+test('the first request of a connection waits for nothing that others pipeline', async (t) => {
+  let [pipelined, before, atFirst] = [0, 0, 0];
+  const clients = await served(t, (request) => {
+    const isFirst = request.url.endsWith('/healthz');
+    if (isFirst) atFirst = pipelined;
+    else pipelined += 1;
+    spin(1);
+    return new Response('', { status: isFirst ? 200 : 401 });
+  });
+  const connections = 100;
+  clients(connections, 'GET /v1/targets HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(100));
+  await until('the pipelines', patienceMs, () => pipelined > 2 * connections);
+  before = pipelined;
+  clients(1, 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+  await until('the first request', patienceMs, () => atFirst > 0);
+  assert.ok(atFirst - before <= connections / 4, `${atFirst - before} others were served before it`);
+});
+
 test('HEAD waits for room as GET does', async (t) => {
   let [underWay, most, all] = [0, 0, 0];
   const clients = await served(t, (async () => {
