@@ -4,7 +4,9 @@
  * default.
  */
 import { type LayoutContext, unlimitedCapacity } from '../../shared/core/layout.ts';
+import { aheadMsMax, hasCome } from '../../shared/core/slots.ts';
 import { inProcessQueue } from '../../shared/queue/in-process.ts';
+import type { ShardMessage } from '../../shared/queue/queue.ts';
 import { hostShards } from '../../shared/run/host.ts';
 import type { ShardMemory } from '../../shared/run/memory.ts';
 import type { Ports } from '../../shared/run/ports.ts';
@@ -73,7 +75,7 @@ export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: 
         // previous run has loaded.
         if (message.mode !== 'tick') schedule.wake();
       };
-      const end = await runReceived(runPorts, message, deadlineMs, { ...options, memory, socketBudget, onLoaded });
+      const end = await runWhole(runPorts, message, deadlineMs, { ...options, memory, socketBudget, onLoaded });
       // The shard stays held from one slot to the next, so the old view remains until the new run has loaded.
       if (view === own && end.kind !== 'slotDone') view = undefined;
       // A machine that was suspended past the end of a slot does not wait for the next minute.
@@ -92,3 +94,22 @@ export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: 
     },
   };
 }
+
+/**
+ * A run measures its slot by monotonic time. If the clock was set back meanwhile, the slot is not over, and no message
+ * of a later one may have been sent: the rest is held as after a rescue.
+ */
+const runWhole: typeof runReceived = async (ports, message, deadlineMs, options) => {
+  const rest = { ...options, redelivered: true, aheadMs: 0 };
+  let end = await runReceived(ports, message, deadlineMs, options);
+  while (end.kind === 'slotDone' && isLeft(message, ports.clock.nowMs()) && !options?.stop?.aborted)
+    end = await runReceived(ports, { ...message, kind: 'rescue' }, message.slotEndMs, rest);
+  return end;
+};
+
+/**
+ * Whether a slot that a run has held to its end is not over by the clock. A slot that is still to come has its message
+ * sent again, and the schedule has no other clock than this process.
+ */
+const isLeft = ({ slot, slotEndMs, buckets, mode }: ShardMessage, nowMs: number): boolean =>
+  mode !== 'tick' && slotEndMs - nowMs > aheadMsMax && hasCome({ from: buckets.from, mode: 'resident' }, slot, nowMs);
