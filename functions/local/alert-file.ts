@@ -1,11 +1,13 @@
 /**
  * Keeps the state of alerts in a file of the data folder. It is replaced as a whole, so a crash leaves the old one or
- * the new one.
+ * the new one; once it is saved, a power loss leaves the new one.
  */
 import { open, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { AlertLog } from '../../shared/alerts/alerting.ts';
 import { decodeKept, keptText } from '../../shared/alerts/kept-alerts.ts';
 import type { Log } from '../../shared/lib/log.ts';
+import { syncFolder } from './synced-folder.ts';
 
 /** What the name of the file ends with while it is written. */
 export const newFile = '.new';
@@ -45,6 +47,7 @@ export function alertFile(path: string, log: Log): AlertLog {
         await file.close();
       }
       await rename(`${path}${newFile}`, path);
+      await syncFolder(dirname(path));
     },
   };
 }

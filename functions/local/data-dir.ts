@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { newFile } from './alert-file.ts';
 import { DataDirUnusable, requireOwnFile, requireOwnFolder, requireOwnWay, sameFile } from './own-files.ts';
+import { syncMadeFolders } from './synced-folder.ts';
 
 export type DataDir = {
   readonly storePath: string;
@@ -33,7 +34,8 @@ export function holdDataDir(given: string): DataDir {
   if (given === inMemory) return { storePath: inMemory, release: () => {} };
   try {
     requireOwnWay(given);
-    mkdirSync(given, { recursive: true, mode: ownerOnly });
+    const first = mkdirSync(given, { recursive: true, mode: ownerOnly });
+    if (first !== undefined) syncMadeFolders(first, given);
     const folder = realpathSync(given);
     requireOwnFolder(folder);
     const storePath = join(folder, storeName);
