@@ -3,7 +3,7 @@ import { visibleLine } from '../../shared/lib/visible-text.ts';
 import { coloured } from './colours.ts';
 import type { Io } from './io.ts';
 
-type Shade = 'good' | 'bad' | 'doubt';
+export type Shade = 'good' | 'bad' | 'doubt';
 
 /** A shade is shown on a terminal only. */
 export type Cell = string | { readonly text: string; readonly shade: Shade };

@@ -1,10 +1,11 @@
 /** Targets and their probes as rows of tables. */
 import type { ContainerStatusView, ProbeStatusView, TargetView } from '../../shared/api/target-schema.ts';
 import { failureText } from '../../shared/core/failure-text.ts';
+import { ownProperty } from '../../shared/core/own-property.ts';
 import { ageText, sinceText } from './durations.ts';
 import { type PodColumns, podColumns } from './pod-columns.ts';
 import { portsText } from './probe-text.ts';
-import type { Cell, Row } from './tables.ts';
+import type { Cell, Row, Shade } from './tables.ts';
 
 export type RowStyle = {
   readonly hasNamespace: boolean;
@@ -109,10 +110,13 @@ function gatesText({ spec, status }: TargetView): string {
   return spec.readinessGates.length === 0 ? none : `${met}/${spec.readinessGates.length}`;
 }
 
-/** The result that matters most: unknown, then failed, then the last to change. */
+/** By what matters most. One of a newer server matters more than all. */
+const resultOrder: readonly string[] = ['unknown', 'failure', 'success'];
+
+/** The result that matters most, then the last to change. */
 function resultCells(probes: readonly ProbeStatusView[], nowMs: number): readonly Cell[] {
-  const rank = { unknown: 0, failure: 1, success: 2 };
-  const [worst] = probes.toSorted((a, b) => rank[a.result] - rank[b.result] || (a.since < b.since ? 1 : -1));
+  const rank = ({ result }: ProbeStatusView) => resultOrder.indexOf(result);
+  const [worst] = probes.toSorted((a, b) => rank(a) - rank(b) || (a.since < b.since ? 1 : -1));
   if (!worst) return [none, none, none];
   const failed = probes.find(({ result }) => result === 'failure');
   const failure = failed ? `${failed.failureClass ?? 'failure'}: ${outputOf(failed)}` : none;
@@ -125,10 +129,13 @@ const outputOf = ({ message, output = '', result, failureClass }: ProbeStatusVie
 
 const resultShades = { success: 'good', failure: 'bad', unknown: 'doubt' } as const;
 
+/** A newer server may have other results. */
+const shadeOf = (result: string): Shade => ownProperty<Shade>(resultShades, result) ?? 'doubt';
+
 /** With the reason of an unknown one, and its probe. */
 const resultCell = ({ probeType, result, reason }: ProbeStatusView) => ({
   text: `${probeType} ${result}${reason === undefined ? '' : ` (${reason})`}`,
-  shade: resultShades[result],
+  shade: shadeOf(result),
 });
 
 export const probeHead = ({ hasNamespace, isWide, isOfOne = false }: RowStyle): Row => [
@@ -145,7 +152,7 @@ export const probeRows = (target: TargetView, style: RowStyle, nowMs: number): r
     ...(style.isOfOne ? [] : [target.metadata.name]),
     probe.container,
     probe.probeType,
-    { text: probe.result, shade: resultShades[probe.result] },
+    { text: probe.result, shade: shadeOf(probe.result) },
     probe.reason ?? probe.failureClass ?? '',
     sinceText(probe.since, nowMs),
     sinceText(probe.lastProbeTime, nowMs),

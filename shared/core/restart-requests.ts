@@ -30,28 +30,29 @@ type Requests = { readonly open: StatusRecord['restartRequests']; readonly outbo
 /** The open requests after `nowMs`, and which of them are to be published. */
 export function advanceRequests(state: TargetState, failing: readonly Failing[], nowMs: number): Requests {
   const { target, status } = state;
-  const open: Record<string, RestartRequest> = {};
+  const open = new Map<string, RestartRequest>();
   const outbox: OutboxEvent[] = [];
   for (const entry of failing) {
     if (target.spec.lifecycle === 'static' && !isToBeRestarted(target.spec, entry.container)) continue;
     const { name } = entry.container.spec;
-    open[name] = requestOf(target, entry, { known: ownProperty(status.restartRequests, name), nowMs });
+    open.set(name, requestOf(target, entry, { known: ownProperty(status.restartRequests, name), nowMs }));
   }
   // A terminating target restarts no container.
   const others = target.deletionTimestampMs === undefined ? Object.entries(status.restartRequests) : [];
   for (const [name, request] of others) {
-    if (Object.hasOwn(open, name)) continue;
+    if (open.has(name)) continue;
     const outlook = outlookOf(state, name, request);
-    if (outlook === 'waits') open[name] = request;
-    if (outlook === 'answered') open[name] = { ...request, answered: true };
+    if (outlook === 'waits') open.set(name, request);
+    if (outlook === 'answered') open.set(name, { ...request, answered: true });
     if (outlook === 'recovered') outbox.push(recoveredEvent(state, name, { request, nowMs }));
   }
-  for (const [name, request] of Object.entries(open)) {
+  for (const [name, request] of open) {
     if (!isRequestDue(request, nowMs)) continue;
     outbox.push(requestEvent(target, name, { request, attempt: request.published + 1, nowMs }));
-    open[name] = { ...request, published: request.published + 1, nextAtMs: nowMs + againAfterMs(request.published) };
+    const published = request.published + 1;
+    open.set(name, { ...request, published, nextAtMs: nowMs + againAfterMs(request.published) });
   }
-  return { open, outbox };
+  return { open: Object.fromEntries(open), outbox };
 }
 
 type Known = { readonly known: RestartRequest | undefined; readonly nowMs: number };

@@ -18,9 +18,11 @@ export function assertHarmless(text: string, what: string): void {
   assert.doesNotMatch(text, /^FORGED/m, `${what}: a forged line`);
 }
 
-type Schema = {
+/** The part of JSON Schema that the schemas of this project have. */
+export type Schema = {
   readonly type?: string;
   readonly format?: string;
+  readonly enum?: readonly unknown[];
   readonly properties?: { readonly [name: string]: Schema };
   readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
@@ -34,21 +36,37 @@ type Schema = {
 /** Schemas of JSON values refer to themselves. */
 const depthMax = 12;
 
+type Sampling = {
+  readonly definitions: Schema['$defs'];
+  readonly depth: number;
+  readonly textOf: (schema: Schema) => string;
+};
+
 /** A value that has every field of the schema, each text and each free name hostile. Instants are valid. */
-export function hostileValue(schema: z.ZodType): unknown {
+export const hostileValue = (schema: z.ZodType): unknown => sampleBy(schema, () => hostileText);
+
+/** A value that has every field of the schema, with ordinary texts. */
+export const ordinaryValue = (schema: z.ZodType): unknown =>
+  sampleBy(schema, ({ enum: words = [] }) => String(words[0] ?? 'a'));
+
+function sampleBy(schema: z.ZodType, textOf: Sampling['textOf']): unknown {
   const root = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema;
-  return sampleOf(root, root, 0);
+  return sampleOf(root, { definitions: root.$defs, depth: 0, textOf });
 }
 
-function sampleOf(schema: Schema, root: Schema, depth: number): unknown {
-  if (depth > depthMax) return hostileText;
-  const sample = (each: Schema) => sampleOf(each, root, depth + 1);
-  if (schema.$ref) return sample(root.$defs?.[schema.$ref.split('/').at(-1) ?? ''] ?? {});
+/** As `hostileValue`, of a schema in a document that has its definitions. */
+export const hostileOf = (schema: Schema, definitions: Schema['$defs']): unknown =>
+  sampleOf(schema, { definitions, depth: 0, textOf: () => hostileText });
+
+function sampleOf(schema: Schema, { definitions, depth, textOf }: Sampling): unknown {
+  if (depth > depthMax) return textOf({});
+  const sample = (each: Schema) => sampleOf(each, { definitions, depth: depth + 1, textOf });
+  if (schema.$ref) return sample(definitions?.[schema.$ref.split('/').at(-1) ?? ''] ?? {});
   const parts = schema.anyOf ?? schema.oneOf ?? schema.allOf;
   if (parts) return merged(parts.map(sample));
   switch (schema.type) {
     case 'object':
-      return objectOf(schema, sample);
+      return objectOf(schema, sample, textOf({}));
     case 'array':
       return [sample(schema.items ?? {})];
     case 'integer':
@@ -57,7 +75,7 @@ function sampleOf(schema: Schema, root: Schema, depth: number): unknown {
     case 'boolean':
       return true;
     default:
-      return schema.format === 'date-time' ? '2026-01-01T00:00:00Z' : hostileText;
+      return schema.format === 'date-time' ? '2026-01-01T00:00:00Z' : textOf(schema);
   }
 }
 
@@ -65,21 +83,25 @@ function sampleOf(schema: Schema, root: Schema, depth: number): unknown {
 const merged = (values: readonly unknown[]): unknown =>
   values.every((each) => typeof each === 'object' && each !== null) ? Object.assign({}, ...values) : values[0];
 
-function objectOf({ properties = {}, additionalProperties }: Schema, sample: (each: Schema) => unknown): unknown {
+function objectOf(
+  { properties = {}, additionalProperties }: Schema,
+  sample: (each: Schema) => unknown,
+  freeName: string,
+): unknown {
   const fields = Object.entries(properties).map(([name, each]) => [name, sample(each)]);
-  const free = typeof additionalProperties === 'object' ? [[hostileText, sample(additionalProperties)]] : [];
+  const free = typeof additionalProperties === 'object' ? [[freeName, sample(additionalProperties)]] : [];
   return Object.fromEntries([...fields, ...free]);
 }
 
 /** The value once for each of its texts and objects, which then is or has what is hostile, while the others stay. */
-export function* eachHostile(value: unknown): Generator<unknown> {
-  if (typeof value === 'string') yield hostileText;
+export function* eachHostile(value: unknown, text = hostileText): Generator<unknown> {
+  if (typeof value === 'string') yield text;
   if (Array.isArray(value)) {
     for (const [index, each] of value.entries())
-      for (const changed of eachHostile(each)) yield value.with(index, changed);
+      for (const changed of eachHostile(each, text)) yield value.with(index, changed);
   } else if (typeof value === 'object' && value !== null) {
-    yield { ...value, [hostileText]: hostileText };
+    yield { ...value, [text]: text };
     for (const [name, each] of Object.entries(value))
-      for (const changed of eachHostile(each)) yield { ...value, [name]: changed };
+      for (const changed of eachHostile(each, text)) yield { ...value, [name]: changed };
   }
 }
