@@ -1,8 +1,9 @@
 /** Prints what the API answered: as YAML, as JSON or by name, item by item, or what paths find in it. */
 import { Document, type Scalar, visit } from 'yaml';
-import { isVisible, visibleLine, visibleText } from '../../shared/lib/visible-text.ts';
+import { isVisible } from '../../shared/lib/visible-text.ts';
 import type { Io } from './io.ts';
 import { columnsHead, columnsRow, type DocumentFormat, type Output } from './output.ts';
+import { indented, joined, nothing, type Printable, printedDocument, printedLine } from './printable.ts';
 import { rowsText } from './tables.ts';
 
 export type Printed = {
@@ -39,11 +40,11 @@ const apiVersion = 'probelet.dev/v1';
 const listOf = (kind: string, items: readonly unknown[]): unknown => ({ apiVersion, kind, items });
 
 /** One item of several that come one by one. `isFirst`: the heads of columns come before it. */
-export function itemText({ name, value }: NamedItem, output: Printed['output'], isFirst: boolean): string {
+export function itemText({ name, value }: NamedItem, output: Printed['output'], isFirst: boolean): Printable {
   switch (output.kind) {
     case 'document':
-      if (output.format === 'name') return `${visibleLine(name)}\n`;
-      return `${output.format === 'yaml' ? '---\n' : ''}${documentText(value, output.format)}`;
+      if (output.format === 'name') return printedLine(name);
+      return joined([output.format === 'yaml' ? documentMark : nothing, documentText(value, output.format)]);
     case 'template':
       return output.print(value);
     case 'columns': {
@@ -64,7 +65,7 @@ async function printDocuments(
   let count = 0;
   try {
     for await (const item of items) {
-      out((count === 0 ? head : between) + textOf(item));
+      out(joined([count === 0 ? head : between, textOf(item)]));
       count += 1;
     }
   } finally {
@@ -75,53 +76,55 @@ async function printDocuments(
 }
 
 type Layout = {
-  readonly head: string;
-  readonly textOf: (item: NamedItem) => string;
-  readonly between: string;
-  readonly foot: string;
-  readonly empty: string;
+  readonly head: Printable;
+  readonly textOf: (item: NamedItem) => Printable;
+  readonly between: Printable;
+  readonly foot: Printable;
+  readonly empty: Printable;
 };
 
-const bare = { head: '', between: '', foot: '', empty: '' };
+const bare = { head: nothing, between: nothing, foot: nothing, empty: nothing };
+
+/** Between documents of YAML. */
+export const documentMark = printedLine('---');
 
 function layoutOf({ format, isList, kind }: PrintedDocuments): Layout {
-  if (format === 'name') return { ...bare, textOf: ({ name }) => `${visibleLine(name)}\n` };
+  if (format === 'name') return { ...bare, textOf: ({ name }) => printedLine(name) };
   if (!isList) return { ...bare, textOf: ({ value }) => documentText(value, format) };
   if (format === 'json') {
     const head = `{\n  "apiVersion": "${apiVersion}",\n  "kind": "${kind}",\n  "items": [`;
     return {
-      head: `${head}\n`,
+      head: printedDocument(`${head}\n`),
       textOf: ({ value }) => indented(jsonText(value), '    '),
-      between: ',\n',
-      foot: '\n  ]\n}\n',
-      empty: `${head}]\n}\n`,
+      between: printedDocument(',\n'),
+      foot: printedDocument('\n  ]\n}\n'),
+      empty: printedDocument(`${head}]\n}\n`),
     };
   }
   const head = `apiVersion: ${apiVersion}\nkind: ${kind}\nitems:`;
-  return { ...bare, head: `${head}\n`, textOf: ({ value }) => yamlText([value]), empty: `${head} []\n` };
+  return {
+    ...bare,
+    head: printedDocument(`${head}\n`),
+    textOf: ({ value }) => yamlText([value]),
+    empty: printedDocument(`${head} []\n`),
+  };
 }
 
 /** One document, which ends with a line break. */
-export const documentText = (value: unknown, format: 'yaml' | 'json'): string =>
-  format === 'json' ? `${jsonText(value)}\n` : yamlText(value);
+export const documentText = (value: unknown, format: 'yaml' | 'json'): Printable =>
+  format === 'json' ? joined([jsonText(value), printedLine('')]) : yamlText(value);
 
 /** What a terminal would act on is escaped, within texts and names alike, and keeps its meaning. */
-export const jsonText = (value: unknown): string => visibleText(JSON.stringify(value, null, 2));
+const jsonText = (value: unknown): Printable => printedDocument(JSON.stringify(value, null, 2));
 
-/** As `jsonText`. A text that needs escapes is quoted, on one line. */
-export function yamlText(value: unknown): string {
+/** As JSON. A text that needs escapes is quoted, on one line. */
+export function yamlText(value: unknown): Printable {
   const document = new Document(value, { aliasDuplicateObjects: false });
   visit(document, { Scalar: (_key, scalar) => quoteEscaped(scalar) });
-  return visibleText(document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER }));
+  return printedDocument(document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER }));
 }
 
 function quoteEscaped(scalar: Scalar): void {
   const { value } = scalar;
   if (typeof value === 'string' && !isVisible(value.replaceAll('\n', ''))) scalar.type = 'QUOTE_DOUBLE';
 }
-
-const indented = (text: string, margin: string): string =>
-  text
-    .split('\n')
-    .map((line) => margin + line)
-    .join('\n');

@@ -12,13 +12,17 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Ends a command with one line on the standard error stream, which says what to do next, and with an exit code. */
+/** Ends a command with a line on the standard error stream, which says what to do next, and with an exit code. */
 export class CliError extends Error {
   readonly exitCode: ExitCode;
 
-  constructor(message: string, exitCode: ExitCode = exitCodes.failed) {
+  /** Further errors, of a line each. */
+  readonly more: readonly string[];
+
+  constructor(message: string, exitCode: ExitCode = exitCodes.failed, more: readonly string[] = []) {
     super(message);
     this.exitCode = exitCode;
+    this.more = more;
   }
 }
 

@@ -3,10 +3,11 @@ import { type Clock, systemClock } from '../../shared/lib/clock.ts';
 import { type Random, systemRandom } from '../../shared/lib/random.ts';
 import { visibleLine } from '../../shared/lib/visible-text.ts';
 import { gated } from './colours.ts';
+import type { Printable } from './printable.ts';
 
 export type Io = {
-  /** Writes to the standard output stream: tables, documents, own texts. One line with texts of others is a `line`. */
-  readonly out: (text: string) => void;
+  /** Writes to the standard output stream: tables, documents, own texts. */
+  readonly out: (text: Printable) => void;
   /** Writes a line to the standard output stream. */
   readonly line: (line: string) => void;
   /** Writes a line to the standard error stream. */
@@ -24,8 +25,8 @@ export type Io = {
   readonly interrupted: () => AbortSignal;
 };
 
-/** Before the gate. */
-export type Streams = Omit<Io, 'line'>;
+/** Without the gate. */
+export type Streams = Omit<Io, 'line' | 'out'> & { readonly out: (text: string) => void };
 
 /** The streams, the environment and the signals of this process. */
 export const processIo = (): Streams => ({
@@ -54,7 +55,7 @@ export const gatedIo = (streams: Streams): Io => ({
 /** Erases the line, as every terminal of the last decades understands it. */
 const erasedLine = '\r\u001b[K';
 
-function processStreams(): Pick<Io, 'out' | 'err' | 'progress'> {
+function processStreams(): Pick<Streams, 'out' | 'err' | 'progress'> {
   let isShown = false;
   const erase = (): void => {
     if (isShown) process.stderr.write(erasedLine);

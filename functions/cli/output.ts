@@ -5,6 +5,7 @@ import { readFault } from '../../shared/lib/read-fault.ts';
 import { CliError } from './exit-codes.ts';
 import { foundBy, printAsJson, printTemplate, relaxedTemplate, type Template, valueText } from './jsonpath/jsonpath.ts';
 import { JsonpathError, parseTemplate } from './jsonpath/parser.ts';
+import type { Printable } from './printable.ts';
 import type { Row } from './tables.ts';
 
 export type DocumentFormat = 'yaml' | 'json' | 'name';
@@ -13,7 +14,7 @@ export type Output =
   | { readonly kind: 'wide' }
   | { readonly kind: 'document'; readonly format: DocumentFormat }
   /** Of one object, or of a list as a whole. */
-  | { readonly kind: 'template'; readonly print: (value: unknown) => string }
+  | { readonly kind: 'template'; readonly print: (value: unknown) => Printable }
   | { readonly kind: 'columns'; readonly columns: readonly Column[] };
 
 type Column = { readonly head: string; readonly template: Template };
@@ -68,7 +69,7 @@ function refused<Made>(make: () => Made): Made {
   }
 }
 
-function templateOutput(text: string, print: (template: Template, value: unknown) => string): Output {
+function templateOutput(text: string, print: (template: Template, value: unknown) => Printable): Output {
   // kubectl prints such a text as it is, whatever the object.
   if (!text.includes('{')) throw new InvalidArgumentError(`a path stands in braces, as in '{${text}}'`);
   const template = parseTemplate(text);

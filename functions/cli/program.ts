@@ -7,6 +7,7 @@ import { CliError, type ExitCode, exitCodes } from './exit-codes.ts';
 import { gatedIo, type Io, type Streams } from './io.ts';
 import { fileCommands, kubectlHint } from './kubectl-words.ts';
 import { commanderWords } from './pflag-words.ts';
+import { ownText } from './printable.ts';
 
 /** A command ends by itself with `ok`, or says otherwise. */
 export type EndWith = (code: ExitCode) => void;
@@ -60,7 +61,7 @@ export async function programOf(setting: CommandSetting, names = Object.keys(com
   }
   for (const each of withSubcommands(program)) {
     each.exitOverride().configureOutput({
-      writeOut: setting.io.out,
+      writeOut: (text) => setting.io.out(ownText(text)),
       // What was wrong is printed once, where the command ends.
       outputError: () => undefined,
       writeErr: (text) => {
@@ -113,6 +114,7 @@ function failed(error: unknown, args: readonly string[], { err }: Io): ExitCode 
   }
   if (error instanceof CliError) {
     err(error.exitCode === exitCodes.wrongUse ? wrongUseLine(error.message, command) : `error: ${error.message}`);
+    for (const line of error.more) err(`error: ${line}`);
     return error.exitCode;
   }
   if (error instanceof ClientError) {

@@ -3,10 +3,11 @@ import type { Command } from 'commander';
 import type { TargetView } from '../../shared/api/target-schema.ts';
 import { type RehearsedProbe, type RehearsedStep, rehearse } from '../../shared/core/rehearsal.ts';
 import type { ProbeType } from '../../shared/core/types.ts';
-import { visibleLine } from '../../shared/lib/visible-text.ts';
 import { connectionOf, flagsOf, withSession } from './connection.ts';
+import { documentText } from './documents.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
+import { joined, type Printable, printedLine, printedLines } from './printable.ts';
 import { findingRows, type RecordedFinding } from './recorded-findings.ts';
 import { effectOf, runText } from './rehearsed-text.ts';
 import { noTarget } from './resources.ts';
@@ -43,13 +44,15 @@ export async function rehearsedTarget(command: Command, io: Io, rehearsal: Targe
     const rehearsed = probes.map((each): Rehearsed => ({ ...each, rows: rowsOf(each, findingRows(events, each)) }));
     if (rehearsed.every(({ rows }) => rows.length === 0))
       throw new CliError(`nothing is recorded of target/${name}: 'probelet probe target/${name}' makes an attempt`);
-    if (rehearsal.output === 'json') io.out(`${JSON.stringify(rehearsed, null, 2)}\n`);
-    else io.out(`${rehearsed.map((each) => textOf(each, io)).join('\n')}\n${note}\n`);
+    if (rehearsal.output === 'json') io.out(documentText(rehearsed, 'json'));
+    else io.out(joined([...rehearsed.map((each) => textOf(each, io)), printedLines(note)], printedLine('')));
   });
 }
 
-const note = `Recorded are the attempts behind each change of a result and behind kubelet's events. Of others it is not known
-what they found, nor whether they were made; after them the result is unknown until enough known findings in a row.`;
+const note = [
+  "Recorded are the attempts behind each change of a result and behind kubelet's events. Of others it is not known",
+  'what they found, nor whether they were made; after them the result is unknown until enough known findings in a row.',
+];
 
 function noProbe({ metadata, status }: TargetView, { type }: TargetRehearsal): CliError {
   const has = status.probes.map(({ container, probeType }) => `${probeType} of ${container}`).join(', ');
@@ -125,7 +128,7 @@ function stepsOf(probe: RehearsedProbe, findings: readonly RecordedFinding[]): r
 
 const head: Row = ['PROBE', 'TIME', 'FINDING', 'RUN', 'RESULT', 'EFFECT', 'PUBLISHED'];
 
-function textOf({ name, own, probe, rows }: Rehearsed, io: Io): string {
+function textOf({ name, own, probe, rows }: Rehearsed, io: Io): Printable {
   let count = 0;
   const table = rows.flatMap(({ missing, steps }): readonly Row[] => [
     ...(missing === undefined ? [] : [['', missingText(missing), '', '', 'unknown', '', '']]),
@@ -134,7 +137,7 @@ function textOf({ name, own, probe, rows }: Rehearsed, io: Io): string {
       return stepRow(count, step, probe);
     }),
   ]);
-  return `${visibleLine(name)}: ${thresholdsText(own, probe)}\n${tableText([head, ...table], io)}`;
+  return joined([printedLine(`${name}: ${thresholdsText(own, probe)}`), tableText([head, ...table], io)]);
 }
 
 const missingText = (missing: number): string => (missing === 0 ? 'another container' : `about ${missing} unknown`);

@@ -24,7 +24,8 @@ export function readAlerts(path: string): AlertsFile {
   const read = parseConfig(text);
   if (read.kind === 'config') return { path, text, alerts: read.config.alerts ?? [] };
   const lines = read.problems.map(({ line, column, detail }) => `${path}:${line}:${column}: ${detail}`);
-  throw new CliError(lines.join('\nerror: '));
+  const [first = '', ...more] = lines;
+  throw new CliError(first, exitCodes.failed, more);
 }
 
 function textOf(path: string): string {

@@ -2,6 +2,7 @@
 import { visibleLine } from '../../shared/lib/visible-text.ts';
 import { coloured } from './colours.ts';
 import type { Io } from './io.ts';
+import { type Printable, printedLines } from './printable.ts';
 
 export type Shade = 'good' | 'bad' | 'doubt';
 
@@ -28,14 +29,14 @@ export const widthsOf = (rows: readonly Row[]): readonly number[] =>
   );
 
 /** One line each. The last column has no padding. */
-export function rowsText(rows: readonly Row[], { isColoured, widths = widthsOf(rows) }: TableStyle): string {
+export function rowsText(rows: readonly Row[], { isColoured, widths = widthsOf(rows) }: TableStyle): Printable {
   const shown = (cell: Cell, width: number): string => {
     const text = textOf(cell).padEnd(width);
     return isColoured && typeof cell !== 'string' ? coloured(text, colours[cell.shade]) : text;
   };
   const lineOf = (row: Row) => row.map((cell, at) => shown(cell, at === row.length - 1 ? 0 : (widths[at] ?? 0)));
-  return rows.map((row) => `${lineOf(row).join(gap).trimEnd()}\n`).join('');
+  return printedLines(rows.map((row) => lineOf(row).join(gap).trimEnd()));
 }
 
-export const tableText = (rows: readonly Row[], io: Pick<Io, 'isTerminal' | 'env'>): string =>
+export const tableText = (rows: readonly Row[], io: Pick<Io, 'isTerminal' | 'env'>): Printable =>
   rowsText(rows, { isColoured: isColouredFor(io) });

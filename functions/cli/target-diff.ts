@@ -1,15 +1,15 @@
 /** What changes of a target, as a unified diff of its YAML with all defaults. */
 import { structuredPatch } from 'diff';
 import type { TargetView } from '../../shared/api/target-schema.ts';
-import { visibleLine } from '../../shared/lib/visible-text.ts';
 import { coloured } from './colours.ts';
 import { yamlText } from './documents.ts';
+import { nothing, type Printable, printedLines } from './printable.ts';
 
 const contextLines = 3;
 const colours: { readonly [mark: string]: number } = { '+': 32, '-': 31, '@': 36 };
 
 /** Empty if nothing does. `before`: absent for a new target. */
-export function diffText(before: TargetView | undefined, after: TargetView, isColoured: boolean): string {
+export function diffText(before: TargetView | undefined, after: TargetView, isColoured: boolean): Printable {
   const { namespace, name } = after.metadata;
   const file = `target/${name} (namespace ${namespace})`;
   const texts = [before ? configured(before) : '', configured(after)] as const;
@@ -18,9 +18,9 @@ export function diffText(before: TargetView | undefined, after: TargetView, isCo
     `@@ -${startOf(oldStart, oldLines)},${oldLines} +${startOf(newStart, newLines)},${newLines} @@`,
     ...changed,
   ]);
-  if (lines.length === 0) return '';
+  if (lines.length === 0) return nothing;
   const head = [`--- ${before ? file : '/dev/null'}`, `+++ ${file}`];
-  return [...head, ...lines].map((line) => `${shown(line, isColoured)}\n`).join('');
+  return printedLines([...head, ...lines].map((line) => shown(line, isColoured)));
 }
 
 /** As diff(1) has it, a range without lines begins at the line before it. */
@@ -32,5 +32,5 @@ const configured = ({ metadata: { labels, annotations }, spec }: TargetView): st
 
 function shown(line: string, isColoured: boolean): string {
   const colour = isColoured ? colours[line.charAt(0)] : undefined;
-  return colour === undefined ? visibleLine(line) : coloured(visibleLine(line), colour);
+  return colour === undefined ? line : coloured(line, colour);
 }

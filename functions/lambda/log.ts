@@ -3,6 +3,7 @@
  * logger would add 5 ms to each cold start, and its tracer 50 ms.
  */
 import type { Log, LogFields } from '../../shared/lib/log.ts';
+import { visibleText } from '../../shared/lib/visible-text.ts';
 import { QueueDenied } from '../../shared/queue/queue.ts';
 import { StoreDenied } from '../../shared/store/store.ts';
 import { traceHeader } from './environment.ts';
@@ -53,9 +54,10 @@ const isDenied = ({ cause, error }: LogFields): boolean =>
 
 /**
  * Writes synchronously, so that the line survives a crash. Lambda's runtime only formats what goes through the console.
+ * JSON escapes control characters up to U+001F only, and a log may be read on a terminal.
  */
 export const writeLine = (line: string): void => {
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${visibleText(line)}\n`);
 };
 
 /** The trace id is the first part of the header, `Root=1-…`. */

@@ -1,5 +1,6 @@
 /** The entry point of the prober as a task of ECS, of the same bundle settings as the functions. */
 import { isMainThread } from 'node:worker_threads';
+import { visibleLine } from '../../shared/lib/visible-text.ts';
 import { sqsQueue } from '../../shared/queue/sqs.ts';
 import { visibilityMs } from '../../shared/run/beat.ts';
 import { InvalidEnvironment } from '../lambda/environment.ts';
@@ -26,7 +27,7 @@ function deployedOrExit(): ProberFunctionPorts {
   } catch (error) {
     if (!(error instanceof InvalidEnvironment)) throw error;
     // Node would print the line that threw, and a line of the bundle has 90 KB.
-    console.error(error.message);
+    console.error(visibleLine(error.message));
     process.exit(1);
   }
 }

@@ -14,6 +14,7 @@ import { durationSeconds } from '../../../shared/manifest/duration.ts';
 import type { Sender } from '../../local/alert-sender.ts';
 import { type ConfigSetup, configOption, readConfigFile } from '../../local/config-file.ts';
 import { InvalidOption, readAllowList } from '../../local/option-values.ts';
+import { documentText } from '../documents.ts';
 import { CliError, exitCodes, WrongUse } from '../exit-codes.ts';
 import type { CommandSetting } from '../program.ts';
 import { addSilence, listedSilences, namedAlerts, readAlerts, silenceHead, silenceRow } from '../silences.ts';
@@ -131,7 +132,7 @@ type ListOptions = { readonly filename: string; readonly output?: 'json' };
 
 function listSilences({ io }: CommandSetting, { filename, output }: ListOptions): void {
   const listed = listedSilences(readAlerts(filename).alerts, io.clock.nowMs());
-  if (output === 'json') io.out(`${JSON.stringify(listed, null, 2)}\n`);
+  if (output === 'json') io.out(documentText(listed, 'json'));
   else if (listed.length === 0) io.err(`${filename} has no silences.`);
   else io.out(tableText([silenceHead, ...listed.map(silenceRow)], io));
 }
@@ -173,7 +174,8 @@ function setupOf({ filename, allowExec }: Options, isWanted: (receiver: string) 
   } catch (error) {
     if (!(error instanceof InvalidOption)) throw error;
     const lines = error.message.split('\n').map((line) => line.replace(`${configOption}: `, ''));
-    throw new CliError(lines.join('\nerror: '));
+    const [first = '', ...more] = lines;
+    throw new CliError(first, exitCodes.failed, more);
   }
 }
 

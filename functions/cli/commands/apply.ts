@@ -24,6 +24,7 @@ import {
   withFiles,
 } from '../manifest-files.ts';
 import type { DocumentFormat } from '../output.ts';
+import { nothing, type Printable } from '../printable.ts';
 import type { CommandSetting } from '../program.ts';
 import { type Progress, progressOf } from '../progress.ts';
 import { type Pruned, prunedTargets } from '../pruning.ts';
@@ -178,8 +179,8 @@ function diffedChanges({ io, options, targets }: Run): readonly Outcome['applied
   return isShown && targets.length <= ownDiffsMax ? ['configured'] : [];
 }
 
-function diffOf({ applied, before }: Outcome, io: Io): string {
-  if (!applied.target) return '';
+function diffOf({ applied, before }: Outcome, io: Io): Printable {
+  if (!applied.target) return nothing;
   return diffText(before, applied.target, isColouredFor(io));
 }
 

@@ -5,6 +5,7 @@ import { completionScripts, filesLine } from '../completion-scripts.ts';
 import { readConfig } from '../config-file.ts';
 import { type ConnectionFlags, connectionOf, connectionOptions, withSession } from '../connection.ts';
 import type { Io } from '../io.ts';
+import { joined, ownText, tabbedLine } from '../printable.ts';
 import type { CommandSetting } from '../program.ts';
 
 /** A shell waits for it. */
@@ -23,7 +24,7 @@ export const completionCommand = ({ io }: CommandSetting): Command =>
     .description('print what completes command lines in a shell: commands, options, targets and contexts')
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(completionScripts)))
     .addHelpText('after', examples)
-    .action((shell: keyof typeof completionScripts) => io.out(completionScripts[shell]));
+    .action((shell: keyof typeof completionScripts) => io.out(ownText(completionScripts[shell])));
 
 /** Hidden: only the scripts call it. It prints nothing rather than an error. */
 export const completeCommand = ({ io }: CommandSetting): Command =>
@@ -37,28 +38,31 @@ export const completeCommand = ({ io }: CommandSetting): Command =>
       const { optionNames } = await import('../../local/given-options.ts');
       const startOptions = optionNames.map((name) => `--${name}`);
       const lines = await linesOf(completionFor({ program: parent, startOptions }, words), words.at(-1) ?? '', io);
-      io.out(lines.map((line) => `${line}\n`).join(''));
+      io.out(joined(lines.map(tabbedLine)));
     });
 
-async function linesOf(completion: Completion, current: string, io: Io): Promise<readonly string[]> {
+/** A word each, with its description. */
+async function linesOf(completion: Completion, current: string, io: Io): Promise<readonly (readonly string[])[]> {
   switch (completion.kind) {
     case 'words':
-      return completion.words.map(({ word, description = '' }) =>
-        description === '' ? word : `${word}\t${description}`,
-      );
+      return completion.words.map(({ word, description = '' }) => (description === '' ? [word] : [word, description]));
     case 'files':
-      return [filesLine];
+      return [[filesLine]];
     case 'contexts':
-      return (await known(() => readConfig(io.env).contexts.map(({ name }) => name))).filter((name) =>
-        name.startsWith(current),
-      );
+      return offered(await known(() => readConfig(io.env).contexts.map(({ name }) => name)), current);
     case 'targets': {
       const { prefix, flags } = completion;
       const names = await known(() => targetNamesNow(flags, io));
-      return names.map((name) => prefix + name).filter((word) => word.startsWith(current));
+      return offered(
+        names.map((name) => prefix + name),
+        current,
+      );
     }
   }
 }
+
+const offered = (words: readonly string[], current: string): readonly (readonly string[])[] =>
+  words.filter((word) => word.startsWith(current)).map((word) => [word]);
 
 /**
  * bash puts a word on the line as it is, where `$(…)` would be a command. Names of targets and of most contexts have

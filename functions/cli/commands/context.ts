@@ -8,6 +8,7 @@ import { type Config, type Context, configPath, contextsMax, readConfig, writeCo
 import { serverOf } from '../connection.ts';
 import { CliError, exitCodes, WrongUse } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
+import type { Printable } from '../printable.ts';
 import type { CommandSetting } from '../program.ts';
 import { tableText } from '../tables.ts';
 
@@ -100,7 +101,7 @@ function checkedUrl(text: string): string {
   return text;
 }
 
-function listText(io: Io): string {
+function listText(io: Io): Printable {
   const config = readConfig(io.env);
   const rows = config.contexts.map((each) => [
     each.name === config['current-context'] ? '*' : '',

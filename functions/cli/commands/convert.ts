@@ -6,7 +6,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { isDnsLabel } from '../../../shared/core/names.ts';
 import { type ConvertedTarget, tallyOf } from '../../../shared/manifest/convert.ts';
 import { membersOf } from '../../../shared/manifest/values.ts';
-import { yamlText } from '../documents.ts';
+import { documentMark, yamlText } from '../documents.ts';
 import { exitCodes } from '../exit-codes.ts';
 import {
   convertedFiles,
@@ -17,6 +17,7 @@ import {
   tallyText,
   withFiles,
 } from '../manifest-files.ts';
+import { joined } from '../printable.ts';
 import type { CommandSetting } from '../program.ts';
 import { targetsOf } from '../wanted-targets.ts';
 
@@ -45,7 +46,7 @@ export const convertCommand = ({ io, endWith }: CommandSetting): Command =>
       const printed = targets.map((target) =>
         format.namespace === undefined ? target.manifest : withNamespace(target),
       );
-      io.out(printed.map((manifest) => yamlText(manifest)).join('---\n'));
+      io.out(joined(printed.map(yamlText), documentMark));
       if (targets.length > 0) return;
       io.err('No file has a target.');
       endWith(exitCodes.failed);

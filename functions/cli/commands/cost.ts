@@ -9,10 +9,12 @@ import type { Fleet, FleetMode, FleetPart } from '../../../shared/cost/fleet.ts'
 import { pricesReadIn, pricesRegion } from '../../../shared/cost/prices.ts';
 import { type Compute, type Held, heldText, tooHeavyText } from '../../../shared/cost/tasks.ts';
 import { metricCount } from '../../lambda/metrics.ts';
+import { documentText } from '../documents.ts';
 import { exitCodes, WrongUse } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { anyHost, convertedFiles, type FileOptions, reportErrors, withFiles } from '../manifest-files.ts';
 import { numberOption } from '../number-option.ts';
+import { joined, type Printable, printedLine } from '../printable.ts';
 import type { CommandSetting } from '../program.ts';
 import { tableText } from '../tables.ts';
 import { targetsOf } from '../wanted-targets.ts';
@@ -68,7 +70,7 @@ export const costCommand = ({ io, endWith }: CommandSetting): Command =>
       const { layout, lines, usd, steadyUnits } = estimate;
       const priced = { prices: pricesRegion, readIn: pricesReadIn };
       if (output === 'json')
-        io.out(`${JSON.stringify({ usd, lines, steadyUnits, compute, memorySize, layout, ...priced }, null, 2)}\n`);
+        io.out(documentText({ usd, lines, steadyUnits, compute, memorySize, layout, ...priced }, 'json'));
       else io.out(textOf(estimate, held, io));
       if (layout.load <= 1) return;
       const remedy = compute === 'fargate' ? '' : `: try --memory ${Math.ceil(memorySize * layout.load)}`;
@@ -105,13 +107,12 @@ const partsOf = (spec: TargetSpec): readonly FleetPart[] =>
     probe: costOf(probe),
   }));
 
-function textOf({ layout, lines, usd }: CostEstimate, held: Held, io: Io): string {
+function textOf({ layout, lines, usd }: CostEstimate, held: Held, io: Io): Printable {
   const { shards } = layout;
   const rows = [...lines, { what: 'all', usd }].map((line) => [line.what, line.usd.toFixed(2)]);
   const count = `${shards.length} ${shards.length === 1 ? 'shard' : 'shards'}`;
-  return (
-    tableText([['WHAT', 'USD A MONTH'], ...rows], io) +
+  const notes =
     `${shards[0]?.mode ?? 'idle'}, ${count} ${heldText(layout, held)}. Prices of ${pricesRegion}, read in ${pricesReadIn}, ` +
-    'without free tiers, data transfer and NAT.\n'
-  );
+    'without free tiers, data transfer and NAT.';
+  return joined([tableText([['WHAT', 'USD A MONTH'], ...rows], io), printedLine(notes)]);
 }

@@ -1,11 +1,11 @@
 /** `probelet describe`: all about a target, for people. */
 import type { Command } from 'commander';
 import type { ContainerStatusView, ContainerView, TargetView } from '../../../shared/api/target-schema.ts';
-import { visibleLine } from '../../../shared/lib/visible-text.ts';
 import { apiCommand, connectionOf, flagsOf, withSession } from '../connection.ts';
 import { ageText, sinceText } from '../durations.ts';
 import { eventHead, eventRow, type TargetEvent } from '../event-rows.ts';
 import type { Io } from '../io.ts';
+import { indented, joined, nothing, type Printable, printedLine, printedLines } from '../printable.ts';
 import { probesOf, probeText } from '../probe-text.ts';
 import type { CommandSetting } from '../program.ts';
 import { targetNames } from '../resources.ts';
@@ -33,18 +33,21 @@ export const describeCommand = ({ io }: CommandSetting): Command =>
         let count = 0;
         for await (const target of selectedTargets(session, { names, namespace: connection.namespace })) {
           const events = await eventsOf(session, [target], eventsMax);
-          io.out(`${count === 0 ? '' : '\n\n'}${describedTarget(target, events, io)}`);
+          io.out(joined([count === 0 ? nothing : between, describedTarget(target, events, io)]));
           count += 1;
         }
       });
     });
 
-function describedTarget(target: TargetView, events: readonly TargetEvent[], io: Io): string {
+/** Of two targets. */
+const between = printedLines(['', '']);
+
+function describedTarget(target: TargetView, events: readonly TargetEvent[], io: Io): Printable {
   const nowMs = io.clock.nowMs();
   const { conditions, containerStatuses, initContainerStatuses } = target.status;
   const style = { hasNamespace: false, isWide: true, isOfOne: true };
   const { initContainers, containers } = target.spec;
-  return [
+  return joined([
     tableText(fieldsOf(target), io),
     ...(initContainers.length === 0
       ? []
@@ -53,7 +56,7 @@ function describedTarget(target: TargetView, events: readonly TargetEvent[], io:
     section('Conditions', [conditionHead, ...conditions.map((each) => conditionRow(each, nowMs))], io),
     section('Probes', [probeHead(style), ...probeRows(target, style, nowMs)], io),
     section('Events', [eventHead(false), ...events.map((each) => eventRow(each, false, nowMs))].map(withoutObject), io),
-  ].join('');
+  ]);
 }
 
 /** All events are of the target. */
@@ -61,10 +64,9 @@ const withoutObject = (row: Row): Row => row.toSpliced(objectColumn, 1);
 const objectColumn = 3;
 
 /** A head without rows is not printed. */
-function section(name: string, rows: readonly Row[], io: Io): string {
-  if (rows.length === 1) return `${name}: ${none}\n`;
-  const lines = tableText(rows, io).trimEnd().split('\n');
-  return `${name}:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+function section(name: string, rows: readonly Row[], io: Io): Printable {
+  if (rows.length === 1) return printedLine(`${name}: ${none}`);
+  return joined([printedLine(`${name}:`), indented(tableText(rows, io), '  ')]);
 }
 
 function fieldsOf(target: TargetView): readonly Row[] {
@@ -99,13 +101,14 @@ function containersText(
   containers: readonly ContainerView[],
   statuses: readonly ContainerStatusView[],
   nowMs: number,
-): string {
+): Printable {
   const blocks = containers.map((container) => {
     const status = statuses.find(({ name }) => name === container.name);
     const fields = [...(status ? statusFields(status, nowMs) : []), ...specFields(container)];
-    return `  ${visibleLine(container.name)}:\n${fields.map(([name, value]) => `${`    ${name}:`.padEnd(fieldWidth)}${visibleLine(value)}\n`).join('')}`;
+    const lines = fields.map(([field, value]) => `${`    ${field}:`.padEnd(fieldWidth)}${value}`);
+    return printedLines([`  ${container.name}:`, ...lines]);
   });
-  return `${heading}:\n${blocks.join('')}`;
+  return joined([printedLine(`${heading}:`), ...blocks]);
 }
 
 type Field = readonly [name: string, value: string];

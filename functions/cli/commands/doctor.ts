@@ -14,6 +14,7 @@ import { type ServerFindings, serverFindings, unconfigured } from '../diagnosis/
 import { documentText } from '../documents.ts';
 import { exitCodes, WrongUse } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
+import type { Printable } from '../printable.ts';
 import type { CommandSetting } from '../program.ts';
 import { type Cell, isColouredFor, rowsText } from '../tables.ts';
 
@@ -125,7 +126,7 @@ const shades: { readonly [state in FindingState]: 'good' | 'doubt' | 'bad' } = {
 /** Of the longest state and the longest name. */
 const widths: readonly number[] = [4, 'credentials'.length, 0];
 
-function lineOf([name, { state, why, next }]: readonly [string, Finding], io: Io): string {
+function lineOf([name, { state, why, next }]: readonly [string, Finding], io: Io): Printable {
   const row: readonly Cell[] = [
     { text: state, shade: shades[state] },
     name,

@@ -1,6 +1,7 @@
 /** `probelet explain`: the fields of a target, as `kubectl explain` prints them. */
 import { Command } from 'commander';
 import { explained } from '../explaining.ts';
+import { ownText } from '../printable.ts';
 import type { CommandSetting } from '../program.ts';
 
 const examples = `
@@ -16,5 +17,5 @@ export const explainCommand = ({ io }: CommandSetting): Command =>
     .option('--recursive', 'the fields of fields, too, without what they mean')
     .addHelpText('after', examples)
     .action((path: string, { recursive = false }: { readonly recursive?: boolean }) =>
-      io.out(explained(path, recursive)),
+      io.out(ownText(explained(path, recursive))),
     );

@@ -6,6 +6,7 @@ import { Command, Option } from 'commander';
 import type { Severity } from '../../../shared/core/lint.ts';
 import { type FileFinding, findingsOf } from '../../../shared/manifest/findings.ts';
 import { sarifLog } from '../../../shared/manifest/sarif.ts';
+import { documentText } from '../documents.ts';
 import { exitCodes } from '../exit-codes.ts';
 import {
   anyHost,
@@ -54,7 +55,7 @@ export const lintCommand = ({ io, endWith }: CommandSetting): Command =>
       const targets = targetsOf(conversions);
       const errors = conversions.flatMap((each) => (each.kind === 'invalid' ? each.errors : []));
       const findings = targets.flatMap(findingsOf);
-      if (output === 'sarif') io.out(`${JSON.stringify(sarifLog({ findings, errors }), null, 2)}\n`);
+      if (output === 'sarif') io.out(documentText(sarifLog({ findings, errors }), 'json'));
       else for (const finding of findings) io.line(findingText(finding));
       reportErrors(conversions, io.err);
       if (targets.length === 0 && errors.length === 0) io.err('No file has a target.');

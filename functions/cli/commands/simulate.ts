@@ -8,16 +8,17 @@ import {
 } from '../../../shared/core/rehearsal.ts';
 import { specProbes } from '../../../shared/core/spec.ts';
 import type { ProbeType } from '../../../shared/core/types.ts';
-import { visibleLine } from '../../../shared/lib/visible-text.ts';
 import { apiCommand } from '../connection.ts';
+import { documentText } from '../documents.ts';
 import { exitCodes, WrongUse } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { anyHost, convertedFiles, type FileOptions, hostOption, reportErrors, withFiles } from '../manifest-files.ts';
 import { numberOption } from '../number-option.ts';
+import { joined, type Printable, printedLine } from '../printable.ts';
 import type { CommandSetting } from '../program.ts';
 import { rehearsedTarget, type Timed } from '../rehearsed-target.ts';
 import { effectOf, runText } from '../rehearsed-text.ts';
-import { tableText } from '../tables.ts';
+import { type Row, tableText } from '../tables.ts';
 import { targetsOf } from '../wanted-targets.ts';
 
 const findingsMax = 1_000;
@@ -113,8 +114,14 @@ async function simulate(
   const probes = filename ? await probesOfFiles(options, io) : [givenProbe(options)];
   if (probes.length === 0) return endWith(exitCodes.failed);
   const rehearsed = probes.map((named) => ({ ...named, steps: rehearse(named.probe, findings) }));
-  if (output === 'json') io.out(`${JSON.stringify(rehearsed, null, 2)}\n`);
-  else io.out(rehearsed.map((each) => textOf(each, io)).join('\n'));
+  if (output === 'json') io.out(documentText(rehearsed, 'json'));
+  else
+    io.out(
+      joined(
+        rehearsed.map((each) => textOf(each, io)),
+        printedLine(''),
+      ),
+    );
 }
 
 /** With what the command line says in place of its own. */
@@ -171,7 +178,9 @@ async function probesOfFiles(options: Options, io: Io): Promise<readonly Named[]
 
 type Rehearsed = Named & { readonly steps: readonly RehearsedStep[] };
 
-function textOf({ name, probe, steps }: Rehearsed, io: Io): string {
+const stepHead: Row = ['PROBE', 'TIME', 'FINDING', 'RUN', 'RESULT', 'EFFECT'];
+
+function textOf({ name, probe, steps }: Rehearsed, io: Io): Printable {
   const { initialDelaySeconds: delay, periodSeconds: period } = probe;
   const first = `first made between ${delay} s and ${delay + period} s after the start of its container`;
   const rows = steps.map((step, place) => [
@@ -182,5 +191,5 @@ function textOf({ name, probe, steps }: Rehearsed, io: Io): string {
     step.result ?? 'unknown',
     effectOf(probe, step),
   ]);
-  return `${visibleLine(name)}: every ${period} s, ${first}\n${tableText([['PROBE', 'TIME', 'FINDING', 'RUN', 'RESULT', 'EFFECT'], ...rows], io)}`;
+  return joined([printedLine(`${name}: every ${period} s, ${first}`), tableText([stepHead, ...rows], io)]);
 }

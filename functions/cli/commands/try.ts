@@ -20,6 +20,7 @@ import { environmentSecrets } from '../../local/environment-secrets.ts';
 import { InvalidOption, readAllowList, validSecrets } from '../../local/option-values.ts';
 import { runProbing } from '../../run-probing.ts';
 import { attemptLines } from '../attempt-text.ts';
+import { documentText } from '../documents.ts';
 import { CliError, exitCodes, WrongUse } from '../exit-codes.ts';
 import { convertedFiles, type FileOptions, hostOption, reportErrors, withFiles } from '../manifest-files.ts';
 import type { CommandSetting } from '../program.ts';
@@ -71,7 +72,7 @@ export const tryCommand = ({ io, endWith }: CommandSetting): Command =>
       const probes = targets.flatMap((target) => specProbes(target.spec).map((each) => ({ target, probe: each })));
       if (probes.length === 0) io.err('No file has a probe.');
       const tried = await tryAll(probes, settings, output === 'text' ? io.line : () => undefined);
-      if (output === 'json') io.out(`${JSON.stringify(tried, null, 2)}\n`);
+      if (output === 'json') io.out(documentText(tried, 'json'));
       if (tried.length === 0 || tried.some(({ result }) => result !== 'success')) endWith(exitCodes.failed);
     });
 

@@ -3,7 +3,7 @@
  * util/jsonpath). A missing field is no error, as with kubectl's `--allow-missing-template-keys`. Members are in the
  * order of the value; kubectl's have none.
  */
-import { visibleLine } from '../../../shared/lib/visible-text.ts';
+import { inLine, joined, ownText, type Printable, printedDocument } from '../printable.ts';
 import { JsonpathError, type Path, type PathNode, parseTemplate, type TemplateNode } from './parser.ts';
 
 export type Template = readonly TemplateNode[];
@@ -12,16 +12,16 @@ export type Template = readonly TemplateNode[];
 const valuesMax = 5_000_000;
 
 /** The text that the template makes of the value. @throws JsonpathError */
-export const printTemplate = (template: Template, value: unknown): string =>
-  resultsOf(template, value)
-    .map(({ values, isOwn }) => values.map(isOwn ? valueText : visibleValue).join(' '))
-    .join('');
+export const printTemplate = (template: Template, value: unknown): Printable =>
+  joined(
+    resultsOf(template, value).map(({ values, isOwn }) =>
+      joined(values.map(valueText).map(isOwn ? ownText : inLine), inLine(' ')),
+    ),
+  );
 
 /** A JSON array for each path, as `-o jsonpath-as-json` prints it. @throws JsonpathError */
-export const printAsJson = (template: Template, value: unknown): string =>
-  resultsOf(template, value)
-    .map(({ values }) => `${JSON.stringify(values, null, 4)}\n`)
-    .join('');
+export const printAsJson = (template: Template, value: unknown): Printable =>
+  joined(resultsOf(template, value).map(({ values }) => printedDocument(`${JSON.stringify(values, null, 4)}\n`)));
 
 /** What the first path of a template finds, such as a column's. @throws JsonpathError */
 export const foundBy = (template: Template, value: unknown): readonly unknown[] =>
@@ -161,5 +161,3 @@ export function valueText(value: unknown): string {
   if (typeof value === 'string') return value;
   return typeof value === 'object' ? JSON.stringify(value) : `${value}`;
 }
-
-const visibleValue = (value: unknown): string => visibleLine(valueText(value));

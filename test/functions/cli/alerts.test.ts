@@ -75,6 +75,17 @@ describe('alerts test', () => {
     assert.deepEqual((await ran('test', '-f', none)).err, ['error: none.yaml has no receivers']);
   });
 
+  test('names each mistake of a configuration on a line of its own', async () => {
+    const wrong = fileOf('wrong.yaml', 'receivers:\n  - { name: a }\n  - { name: b }\n');
+    for (const command of ['test', 'silences']) {
+      const { err } = await ran(command, '-f', wrong);
+      assert.deepEqual(
+        err.map((line) => line.split(' ').slice(0, 2).join(' ')),
+        ['error: wrong.yaml:2:5:', 'error: wrong.yaml:3:5:'],
+      );
+    }
+  });
+
   test('ends with 2 without a file', async () => {
     const { code, err } = await ran('test');
     assert.equal(code, 2);
