@@ -1,5 +1,5 @@
 /** What a receiver of alerts answered, as one line that may be shown. */
-import type { Receiver } from '../../shared/alerts/formats/receiver.ts';
+import type { MailReceiver, Receiver } from '../../shared/alerts/formats/receiver.ts';
 
 const shownMax = 200;
 
@@ -17,7 +17,7 @@ function secretsOf(receiver: Receiver): readonly string[] {
   switch (receiver.kind) {
     case 'pagerduty':
     case 'opsgenie':
-      return [receiver.key];
+      return [receiver.key, ...(receiver.url === undefined ? [] : urlSecrets(receiver.url))];
     case 'webhook':
       return [...urlSecrets(receiver.url), ...(receiver.secret === undefined ? [] : [receiver.secret])];
     case 'slack':
@@ -26,10 +26,16 @@ function secretsOf(receiver: Receiver): readonly string[] {
     case 'alertmanager':
       return urlSecrets(receiver.url);
     case 'email':
-      return receiver.login ? [receiver.login.password] : [];
+      return receiver.login ? loginSecrets(receiver.login) : [];
     case 'exec':
       return [];
   }
+}
+
+/** As SMTP sends them, too (RFC 4616 and AUTH LOGIN). */
+function loginSecrets({ user, password }: NonNullable<MailReceiver['login']>): readonly string[] {
+  const sent = [`\0${user}\0${password}`, password].map((text) => Buffer.from(text).toString('base64'));
+  return [...sent, password];
 }
 
 /** Shorter words of a path, such as `hooks`, are no secrets. */
