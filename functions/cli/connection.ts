@@ -1,6 +1,7 @@
 /** Which server a command talks to, with which token and in which namespace. */
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { withoutUserinfo } from '../../shared/lib/visible-text.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { regionOfHost } from '../client/aws-region.ts';
 import { type AuthKind, type AwsAccess, authKinds, signerOf } from './aws-access.ts';
@@ -38,6 +39,8 @@ const namespaceDefault = 'default';
 /** A bulk registration may take 20 s. */
 const timeoutMsDefault = 30_000;
 const tokenBytesMax = 64 * 1024;
+/** Of a list, whose targets a command keeps to sort them: a hundred thousand of usual size. */
+export const listCharactersMax = 256 * 1024 * 1024;
 
 /** Options of every command that talks to the API. They can also stand before the name of the command. */
 export const connectionOptions = (): readonly Option[] => [
@@ -111,7 +114,7 @@ function checkedServer(source: string, text: string): Server {
     return serverOf(text);
   } catch (error) {
     if (error instanceof InvalidArgumentError)
-      throw new CliError(`${source}: ${text} ${error.message}`, exitCodes.wrongUse);
+      throw new CliError(`${source}: ${withoutUserinfo(text)} ${error.message}`, exitCodes.wrongUse);
     throw error;
   }
 }
@@ -178,12 +181,14 @@ export async function withSession(
   const { apiClient } = await import('../client/api-client.ts');
   const { server, token, aws, timeoutMs } = connection;
   const { clock, random, env } = io;
+  if (token !== undefined) io.hide(token);
   const signer = aws && (await signerOf(aws, server.url, { clock, timeoutMs }));
   const client = apiClient({
     ...server,
     ...(token !== undefined && { token }),
     ...(signer && { signer }),
     ...(stop && { stop }),
+    listCharactersMax,
     timeoutMs,
     clock,
     random,

@@ -1,7 +1,7 @@
 /** What a command reads and writes besides the API: handed in, so that a test sees what a terminal would. */
 import { type Clock, systemClock } from '../../shared/lib/clock.ts';
 import { type Random, systemRandom } from '../../shared/lib/random.ts';
-import { visibleLine } from '../../shared/lib/visible-text.ts';
+import { visibleLine, withoutSecret, withoutUserinfo } from '../../shared/lib/visible-text.ts';
 import { gated } from './colours.ts';
 import type { Printable } from './printable.ts';
 
@@ -12,6 +12,8 @@ export type Io = {
   readonly line: (line: string) => void;
   /** Writes a line to the standard error stream. */
   readonly err: (line: string) => void;
+  /** From the call on, `***` is printed in the place of this text, which a server may repeat. */
+  readonly hide: (secret: string) => void;
   /** Shows how far the work is on the last line of a terminal, until something is written. Nothing elsewhere. */
   readonly progress: (text: string) => void;
   readonly env: { readonly [name: string]: string | undefined };
@@ -26,7 +28,7 @@ export type Io = {
 };
 
 /** Without the gate. */
-export type Streams = Omit<Io, 'line' | 'out'> & { readonly out: (text: string) => void };
+export type Streams = Omit<Io, 'line' | 'out' | 'hide'> & { readonly out: (text: string) => void };
 
 /** The streams, the environment and the signals of this process. */
 export const processIo = (): Streams => ({
@@ -43,14 +45,22 @@ export const processIo = (): Streams => ({
   },
 });
 
-/** The one way to the streams: nothing that is printed commands the terminal, and a line stays one. */
-export const gatedIo = (streams: Streams): Io => ({
-  ...streams,
-  out: (text) => streams.out(gated(text)),
-  line: (line) => streams.out(`${gated(visibleLine(line))}\n`),
-  err: (line) => streams.err(visibleLine(line)),
-  progress: (text) => streams.progress(visibleLine(text)),
-});
+/** The one way to the streams: nothing that is printed commands the terminal, a line stays one, and secrets are not. */
+export function gatedIo(streams: Streams): Io {
+  const secrets = new Set<string>();
+  const withoutSecrets = (text: string): string => [...secrets].reduce(withoutSecret, text);
+  const errorLine = (line: string): string => visibleLine(withoutUserinfo(withoutSecrets(line)));
+  return {
+    ...streams,
+    out: (text) => streams.out(gated(withoutSecrets(text))),
+    line: (line) => streams.out(`${gated(visibleLine(withoutSecrets(line)))}\n`),
+    err: (line) => streams.err(errorLine(line)),
+    progress: (text) => streams.progress(errorLine(text)),
+    hide: (secret) => {
+      secrets.add(secret);
+    },
+  };
+}
 
 /** Erases the line, as every terminal of the last decades understands it. */
 const erasedLine = '\r\u001b[K';

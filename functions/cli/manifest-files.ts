@@ -13,7 +13,7 @@ import type { FormatOptions } from '../../shared/manifest/manifest.ts';
 import type { FetchOptions } from './fetched-file.ts';
 import type { Io } from './io.ts';
 import { progressOf } from './progress.ts';
-import { fileText, type ReadText, type Source, sourcesOf, standardInput } from './sources.ts';
+import { entryText, fileText, type ReadText, type Source, sourcesOf, standardInput } from './sources.ts';
 
 /** `-f FILE`, which can be given several times: what it may name is described at `sourcesOf`. */
 const filesOption = (): Option =>
@@ -71,6 +71,7 @@ export async function convertedFiles(
 async function sourceText(source: Source, fetching: FetchOptions): Promise<ReadText> {
   if (source.kind === 'wrong') return { kind: 'failed', detail: source.detail };
   if (source.kind === 'file') return fileText(source.name);
+  if (source.kind === 'entry') return entryText(source.name);
   const { fetchedText } = await import('./fetched-file.ts');
   return fetchedText(source.url, fetching);
 }

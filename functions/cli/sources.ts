@@ -1,6 +1,7 @@
 /** What `-f` names: files, the files of folders, web addresses, and the standard input. */
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { readBounded } from '../../shared/lib/bounded-file.ts';
 import { codeOf } from '../../shared/lib/error-code.ts';
 import { readFault } from '../../shared/lib/read-fault.ts';
 import { fileBytesMax } from '../../shared/manifest/limits.ts';
@@ -12,6 +13,8 @@ export type ReadText =
 
 export type Source =
   | { readonly kind: 'file'; readonly name: string }
+  /** Of a folder, where only a regular file is read: a FIFO would wait for its writer. */
+  | { readonly kind: 'entry'; readonly name: string }
   | { readonly kind: 'address'; readonly name: string; readonly url: URL }
   /** There is nothing to read. */
   | { readonly kind: 'wrong'; readonly name: string; readonly detail: string };
@@ -53,7 +56,7 @@ function folderSources(folder: string, isRecursive: boolean): readonly Source[] 
     if (files.length > filesMax) return wrong(`has more than ${filesMax} files`);
     const also = isRecursive ? '' : '; -R looks in its folders, too';
     if (files.length === 0) return wrong(`has no file *${extensions.join(', *')}${also}`);
-    return files.map((name) => ({ kind: 'file', name }));
+    return files.map((name) => ({ kind: 'entry', name }));
   } catch (error) {
     return wrong(readFault(error));
   }
@@ -72,10 +75,16 @@ function filesIn(folder: string, depth: number): readonly string[] {
   return found;
 }
 
-/** The text of a file, or of the standard input. */
-export function fileText(path: string): ReadText {
+/** The text of a file of a folder. */
+export const entryText = (path: string): ReadText => textOf(() => readBounded(path, fileBytesMax));
+
+/** The text of a file, of the standard input, or of what a shell gives a name. */
+export const fileText = (path: string): ReadText =>
+  textOf(() => (path === standardInput ? bytesOf(0) : fileBytes(path)));
+
+function textOf(read: () => Uint8Array): ReadText {
   try {
-    return decodedText(path === standardInput ? bytesOf(0) : fileBytes(path));
+    return decodedText(read());
   } catch (error) {
     return { kind: 'failed', detail: readFault(error) };
   }

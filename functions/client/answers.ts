@@ -32,7 +32,7 @@ export const cleanedShape = z.looseObject({
 
 /** What the headers of an answer say. Not a field, so that it is not printed. */
 export const answerMark = Symbol('mark');
-type Mark = Pick<JsonAnswer, 'status' | 'date' | 'warning'>;
+type Mark = Omit<JsonAnswer, 'body'>;
 export type Marked = { readonly [answerMark]: Mark };
 
 /** The answer to a request that cannot be about something that does not exist. @throws ClientError */
@@ -56,11 +56,11 @@ function missing({ url }: RequestDeps, { body }: JsonAnswer): undefined {
 
 /** @throws ClientError if the answer lacks what the shape has */
 export function shaped<Value>({ url }: RequestDeps, shape: z.ZodType, answer: JsonAnswer): Value & Marked {
-  const { body, status, date, warning } = answer;
+  const { body, ...mark } = answer;
   const checked = shape.safeParse(body);
   if (!checked.success) {
     const [issue] = checked.error.issues;
     throw foreign(url, `lacks ${issue?.path.join('.') ?? 'its fields'}`);
   }
-  return { ...(body as Value), [answerMark]: { status, date, warning } };
+  return { ...(body as Value), [answerMark]: mark };
 }

@@ -22,8 +22,9 @@ import {
   targetShape,
 } from './answers.ts';
 import type { Signer } from './aws-signer.ts';
+import { ClientError } from './client-error.ts';
 import { type ConnectionOptions, connectionsTo } from './connections.ts';
-import { dryRunOf, type NamedTarget, targetPathOf, targetsPathOf } from './paths.ts';
+import { dryRunOf, type NamedTarget, pagesMax, targetPathOf, targetsPathOf } from './paths.ts';
 import {
   type Asked,
   askJson,
@@ -33,6 +34,7 @@ import {
   isGatewayAnswer,
   parsedJson,
   type RequestDeps,
+  shownUrl,
 } from './requests.ts';
 import { type WatchedEvent, type WatchQuery, watched } from './watching.ts';
 import { type TargetWrites, targetWrites, type WriteOptions } from './writes.ts';
@@ -43,6 +45,8 @@ export type ClientOptions = ConnectionOptions & {
   readonly signer?: Signer;
   readonly clock: Clock;
   readonly random: Random;
+  /** Of the answers to one list. Absent: without a limit, as its pages are handed over one by one. */
+  readonly listCharactersMax?: number;
   /** Ends every request and every watch. */
   readonly stop?: AbortSignal;
 };
@@ -123,7 +127,7 @@ const pageTargetsMax = '500';
 /** Opens no connection before the first request. */
 export function apiClient(options: ClientOptions): ApiClient {
   const connections = connectionsTo(options);
-  const deps: RequestDeps = { ...options, connections };
+  const deps: ListDeps = { ...options, connections };
   const health = () => readHealth(deps);
   const openapi = () => need<ApiDescription>(deps, openapiShape, { path: '/openapi.json' });
 
@@ -133,7 +137,7 @@ export function apiClient(options: ClientOptions): ApiClient {
     target: (named) => read<TargetView>(deps, targetShape, { path: targetPathOf(named) }),
     events: async (named, limit) => {
       const asked: Asked = { path: `${targetPathOf(named)}/events`, query: { limit: `${limit}` } };
-      return (await read<EventPage>(deps, eventsShape, asked))?.items;
+      return (await read<EventPage>(deps, eventsShape, asked))?.items.slice(-limit);
     },
     async probe(named, { dryRun = false, ...body } = {}) {
       const asked: Asked = { method: 'POST', path: `${targetPathOf(named)}/probe`, query: dryRunOf(dryRun), body };
@@ -152,6 +156,8 @@ export function apiClient(options: ClientOptions): ApiClient {
     close: () => connections.destroy(),
   };
 }
+
+type ListDeps = RequestDeps & Pick<ClientOptions, 'listCharactersMax'>;
 
 type TargetPage = { readonly metadata: { readonly continue?: string }; readonly items: readonly TargetView[] };
 type EventPage = { readonly items: readonly EventView[] };
@@ -173,13 +179,16 @@ async function readMetrics(deps: RequestDeps): Promise<string | undefined> {
 }
 
 /** Asks for the next page before one is handed over, so that the server works meanwhile. */
-async function* pages(deps: RequestDeps, { namespace, ...query }: TargetQuery): AsyncGenerator<TargetView> {
+async function* pages(deps: ListDeps, { namespace, ...query }: TargetQuery): AsyncGenerator<TargetView> {
   const path = namespace === undefined ? '/v1/targets' : targetsPathOf(namespace);
-  const from = (token?: string): Promise<TargetPage> =>
+  const from = (token?: string) =>
     need<TargetPage>(deps, listShape, { path, query: { ...query, limit: pageTargetsMax, continue: token } });
+  const { listCharactersMax = Number.POSITIVE_INFINITY } = deps;
   let page = from();
-  for (;;) {
-    const { items, metadata } = await page;
+  for (let count = 1, characters = 0; ; count += 1) {
+    const { items, metadata, [answerMark]: mark } = await page;
+    characters += mark.characters;
+    if (count > pagesMax || characters > listCharactersMax) throw tooLong(deps);
     const token = metadata.continue;
     if (token !== undefined) {
       page = from(token);
@@ -190,3 +199,11 @@ async function* pages(deps: RequestDeps, { namespace, ...query }: TargetQuery): 
     if (token === undefined) return;
   }
 }
+
+const tooLong = ({ url, listCharactersMax }: ListDeps): ClientError => {
+  const size = listCharactersMax === undefined ? `${pagesMax} pages` : `${listCharactersMax} characters`;
+  return new ClientError(
+    'large',
+    `${shownUrl(url)} has a list of more than ${size}: select fewer by namespace or labels`,
+  );
+};

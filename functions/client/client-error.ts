@@ -10,6 +10,8 @@ export type ClientFault =
   /** The answer is not the API's, such as a page of a proxy. */
   | 'foreign'
   | 'unauthorized'
+  /** The answer has more than the client takes. */
+  | 'large'
   /** The API refused the request by a problem document. */
   | 'refused';
 

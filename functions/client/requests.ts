@@ -4,6 +4,7 @@ import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import { codeOf } from '../../shared/lib/error-code.ts';
 import type { Random } from '../../shared/lib/random.ts';
 import { retryAfterMs } from '../../shared/lib/retry-after.ts';
+import { withoutSecret } from '../../shared/lib/visible-text.ts';
 import { refusedSignature, type Signer } from './aws-signer.ts';
 import { boundedText } from './bounded-body.ts';
 import { ClientError, connectionError, refusalLine } from './client-error.ts';
@@ -45,7 +46,11 @@ export type Asked = {
 /** `code`: what AWS calls its refusal. */
 type TextAnswer = { readonly status: number; readonly text: string } & ReturnType<typeof markOf>;
 
-export type JsonAnswer = Pick<TextAnswer, 'status' | 'date' | 'warning'> & { readonly body: unknown };
+/** `characters`: of its text. */
+export type JsonAnswer = Pick<TextAnswer, 'status' | 'date' | 'warning'> & {
+  readonly body: unknown;
+  readonly characters: number;
+};
 
 /** More than the largest answer of the API, a list of 3 MB. */
 const answerBytesMax = 16 * 1024 * 1024;
@@ -193,7 +198,7 @@ function checked(deps: RequestDeps, asked: Asked, answer: TextAnswer): JsonAnswe
   const body = parsedJson(type, text);
   if (status < 300 || isAccepted(asked, status)) {
     if (body === undefined) throw foreign(deps.url, `is ${type === '' ? 'of no type' : type}`);
-    return { status, body, date, warning };
+    return { status, body, date, warning, characters: text.length };
   }
   throw refusedBy(deps, { ...answer, body });
 }
@@ -216,7 +221,7 @@ export function refusedBy(deps: RequestDeps, answer: RefusedAnswer): ClientError
     return new ClientError('refused', `${shownUrl(url)} asks for fewer requests: ${next}`, status);
   }
   if (!isProblem(body)) return foreign(url, `has the status ${status} and is ${type === '' ? 'of no type' : type}`);
-  return new ClientError('refused', refusalLine(body), status);
+  return new ClientError('refused', withoutSecret(refusalLine(body), token ?? ''), status);
 }
 
 function refusedByGateway({ url, signer, clock }: RequestDeps, { status, code, date }: RefusedAnswer): ClientError {
@@ -264,5 +269,6 @@ export const foreign = (url: URL, what: string): ClientError =>
     `${shownUrl(url)} is not probelet's API (the answer ${what}): correct the address or proxy`,
   );
 
-/** Without the slash that URL puts behind a host. */
-export const shownUrl = (url: URL): string => url.href.replace(/\/$/, '');
+/** Without user and password, and without the slash that URL puts behind a host. */
+export const shownUrl = ({ protocol, host, pathname, search }: URL): string =>
+  `${protocol}//${host}${pathname}${search}`.replace(/\/$/, '');

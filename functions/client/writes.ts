@@ -9,7 +9,7 @@ import type { StatusReport } from '../../shared/api/status-report.ts';
 import type { TargetView } from '../../shared/api/target-schema.ts';
 import { answerMark, appliedShape, cleanedShape, type Marked, need, read, targetShape } from './answers.ts';
 import { applyLines, type ManifestLines } from './apply-lines.ts';
-import { dryRunOf, type NamedTarget, namespacePathOf, targetPathOf, targetsPathOf } from './paths.ts';
+import { dryRunOf, type NamedTarget, namespacePathOf, pagesMax, targetPathOf, targetsPathOf } from './paths.ts';
 import { type Asked, foreign, type RequestDeps } from './requests.ts';
 
 /** Fields that do not concern probing are not stored; the warning names them. */
@@ -148,12 +148,13 @@ async function cleanNamespace(deps: RequestDeps, { namespace, names, dryRun = fa
   const done: Record<keyof CleanedTargets, string[]> = { kept: [], removed: [], terminating: [] };
   const asked: Asked = { method: 'PUT', path: `${namespacePathOf(namespace)}/desired`, body: { names } };
   let token: string | undefined;
-  do {
+  for (let page = 1; page <= pagesMax; page += 1) {
     const query = { ...dryRunOf(dryRun), continue: token };
     const answer: CleanedUp = await need<CleanedUp>(deps, cleanedShape, { ...asked, query });
     for (const field of ['kept', 'removed', 'terminating'] as const)
       for (const name of answer[field]) done[field].push(name);
     token = answer.continue;
-  } while (token !== undefined);
-  return done;
+    if (token === undefined) return done;
+  }
+  throw foreign(deps.url, `has more than ${pagesMax} parts`);
 }

@@ -8,7 +8,7 @@ import { tokenCheck } from '../../shared/api/bearer-token.ts';
 import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
-import { visibleLine } from '../../shared/lib/visible-text.ts';
+import { visibleLine, withoutUserinfo } from '../../shared/lib/visible-text.ts';
 import type { Canary } from '../../shared/run/ports.ts';
 import type { Watchdog } from '../watchdog/watchdog.ts';
 import { apiServer } from './api-server.ts';
@@ -95,7 +95,7 @@ switch (parsed.kind) {
 
 /** A line for the operator. It may name files and values of a configuration. */
 function say(line: string): void {
-  process.stderr.write(`${visibleLine(line)}\n`);
+  process.stderr.write(`${visibleLine(withoutUserinfo(line))}\n`);
 }
 
 function wayOutOf({ canaries }: { readonly canaries?: readonly Canary[] }): WayOut {

@@ -27,3 +27,15 @@ export const visibleText = (text: string): string =>
 
 /** Whether nothing in the text would be escaped in one line. */
 export const isVisible = (text: string): boolean => text.search(acting) < 0;
+
+/** The text without the user and password of each URL in it. */
+export const withoutUserinfo = (text: string): string => text.replaceAll(/\/\/[^\s/?#]*@/g, '//***@');
+
+/** A shorter text may be part of any word, and is no secret. */
+const secretCharactersMin = 8;
+
+/** The text without a secret that another program has repeated. In JSON the secret has escapes. */
+export function withoutSecret(text: string, secret: string): string {
+  if (secret.length < secretCharactersMin) return text;
+  return text.replaceAll(secret, '***').replaceAll(JSON.stringify(secret).slice(1, -1), '***');
+}

@@ -215,6 +215,16 @@ describe('the process', () => {
     assert.match(stderr, /^probelet: --region: is needed/);
   });
 
+  test('omits the password of a URL', async () => {
+    const shared = ['--worker', '--table', 'probelet', '--region', 'eu-west-1'];
+    const queue = ['--queue-url', 'https://user:PASSW0RD@sqs.test/shards'];
+    const endpoint = ['--queue-url', 'https://sqs.test/shards.fifo', '--endpoint', 'sqs=ftp://user:PASSW0RD@sqs.test'];
+    for (const args of [queue, endpoint]) {
+      const { code, stderr } = await ended([...shared, ...args]);
+      assert.deepEqual([code, /PASSW0RD/.test(stderr), /\*\*\*@sqs\.test/.test(stderr)], [2, false, true], stderr);
+    }
+  });
+
   test('shows every option with --help', async () => {
     const { code, stdout, stderr } = await ended(['--help']);
     assert.deepEqual([code, stderr], [0, '']);

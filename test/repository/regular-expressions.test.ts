@@ -35,6 +35,7 @@ const repeatedSearches: Readonly<Record<string, string>> = {
   '/"(?:[^"\\\\]|\\\\.)*"?|[{}[\\]]|[^\\s{}[\\]"]+/gs': 'matches all that it has read',
   '/\'[^\']*\'?|"(?:[^"\\\\]|\\\\.)*"?/g': 'matches all that it has read',
   '/\\$\\([^()]*\\)?/g': 'matches all that it has read',
+  '/\\/\\/[^\\s/?#]*@/g': 'begins at two slashes, and reads no further than the next',
 };
 
 const { expressions, made } = foundExpressions();

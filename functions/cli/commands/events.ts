@@ -1,12 +1,13 @@
 /** `probelet events`: the last events of targets, and those that come. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TargetView } from '../../../shared/api/target-schema.ts';
-import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
+import { apiCommand, connectionOf, flagsOf, listCharactersMax, type Session, withSession } from '../connection.ts';
 import { itemText, type NamedItem, printItems } from '../documents.ts';
 import { eventHead, eventRow, type TargetEvent } from '../event-rows.ts';
 import { CliError, WrongUse } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { type Output, outputOption } from '../output.ts';
+import { printedStates } from '../printed-states.ts';
 import type { CommandSetting } from '../program.ts';
 import { noneFound, type Selection, type SelectionOptions, selectedTargets, selectionOf } from '../selection.ts';
 import { type SortPath, sortedByKey, sortKeyIn, sortOption } from '../sorting.ts';
@@ -117,19 +118,24 @@ async function boundedTargets(session: Session, selection: Selection): Promise<r
   return targets;
 }
 
-/** Oldest first, of all targets together. */
+/** Oldest first, of all targets together. @throws CliError for more than are kept */
 export async function eventsOf(
   { client }: Session,
   targets: readonly TargetView[],
   limit: number,
 ): Promise<readonly TargetEvent[]> {
   const found: TargetEvent[] = [];
+  let characters = 0;
   for (let from = 0; from < targets.length; from += atOnce) {
     const some = targets.slice(from, from + atOnce).map(async ({ metadata: { namespace, name } }) => {
       const events = (await client.events({ namespace, name }, limit)) ?? [];
       return events.map((event) => ({ namespace, target: name, event }));
     });
-    found.push(...(await Promise.all(some)).flat());
+    for (const events of await Promise.all(some)) {
+      characters += JSON.stringify(events).length;
+      if (characters > listCharactersMax) throw new CliError('there are too many events: name some of the targets');
+      found.push(...events);
+    }
   }
   return found.toSorted(({ event: a }, { event: b }) => Date.parse(a.time) - Date.parse(b.time));
 }
@@ -137,17 +143,11 @@ export async function eventsOf(
 /** Prints those that it has not printed, or that have occurred again. */
 function eventPrinter({ io, selection }: EventQuery, { output, headers = true }: EventOptions) {
   const hasNamespace = selection.namespace === undefined;
-  const printed = new Set<string>();
+  const isNewState = printedStates(printedMax);
   let widths: readonly number[] | undefined;
   let isFirst = true;
-  const isNew = ({ namespace, target, event }: TargetEvent): boolean => {
-    const key = `${namespace}/${target}/${event.id}#${event.count}`;
-    if (printed.has(key)) return false;
-    printed.add(key);
-    const [oldest] = printed;
-    if (printed.size > printedMax && oldest !== undefined) printed.delete(oldest);
-    return true;
-  };
+  const isNew = ({ namespace, target, event }: TargetEvent): boolean =>
+    isNewState(`${namespace}/${target}/${event.id}#${event.count}`, '');
   return (events: readonly TargetEvent[]): void => {
     const fresh = events.filter(isNew);
     if (fresh.length === 0) return;

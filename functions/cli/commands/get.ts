@@ -9,6 +9,7 @@ import { itemText, type NamedItem, type Printed, printItems } from '../documents
 import { WrongUse } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { outputOption } from '../output.ts';
+import { printedStates } from '../printed-states.ts';
 import type { CommandSetting } from '../program.ts';
 import { type Resource, resourceWords, wantedOf } from '../resources.ts';
 import { byName, noneFound, type Selection, selectedTargets, selectionOf } from '../selection.ts';
@@ -174,18 +175,19 @@ async function watchRows(getting: Getting): Promise<void> {
   }
 }
 
+/** Targets whose last state is known while watching. One that is forgotten is printed again with its next event. */
+const rememberedMax = 100_000;
+
 function changePrinter(getting: Getting) {
   const { io, options } = getting;
   const { output } = options;
-  const printed = new Map<string, string>();
+  const isNewState = printedStates(rememberedMax);
   let widths: readonly number[] | undefined;
   let isFirst = true;
   const isNew = (target: TargetView): boolean => {
-    const { namespace, name, uid } = target.metadata;
-    const state = JSON.stringify([uid, target.metadata.resourceVersion, shownState(getting, target)]);
-    const isKnown = printed.get(`${namespace}/${name}`) === state;
-    printed.set(`${namespace}/${name}`, state);
-    return !isKnown;
+    const { namespace, name, uid, resourceVersion } = target.metadata;
+    const state = JSON.stringify([uid, resourceVersion, shownState(getting, target)]);
+    return isNewState(`${namespace}/${name}`, state);
   };
   const rowsFor = (targets: readonly TargetView[]): void => {
     const rows = targets.flatMap((target) => rowsOf(getting, target));
