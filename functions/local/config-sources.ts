@@ -13,6 +13,8 @@ export type ConfigSource = {
   readonly name: string;
   readonly path: string;
   readonly entry: TargetFiles;
+  /** Folders that the configuration names: its own, and that of the file or pattern. */
+  readonly folders: readonly string[];
   /** Differs if the file or its entry has changed. */
   readonly signature: string;
 };
@@ -63,7 +65,8 @@ class Search {
     this.#folders = new Set([folder]);
   }
 
-  async addFile(given: string, entry: TargetFiles): Promise<void> {
+  /** `base`: the folder that the pattern names. */
+  async addFile(given: string, entry: TargetFiles, base?: string): Promise<void> {
     const { name, path } = this.#placed(given);
     if (this.#files.has(name)) return;
     this.#folders.add(dirname(path));
@@ -75,7 +78,8 @@ class Search {
     }
     this.#bytes += Number(stats.size);
     const signature = JSON.stringify([fileVersion(stats), entry.namespace, entry.host]);
-    this.#files.set(name, { name, path, entry, signature });
+    const folders = [this.#folder, base ?? dirname(path)];
+    this.#files.set(name, { name, path, entry, folders, signature });
   }
 
   /** Names that begin with a full stop are no match, so that versions that a mount keeps beside its files are none. */
@@ -90,7 +94,7 @@ class Search {
     try {
       const found = glob(pattern, { cwd: this.#folder, withFileTypes: true });
       for await (const each of found) {
-        if (!each.isDirectory()) await this.addFile(resolve(this.#folder, each.parentPath, each.name), entry);
+        if (!each.isDirectory()) await this.addFile(resolve(this.#folder, each.parentPath, each.name), entry, base);
         if (this.#files.size < filesMax) continue;
         this.#fault(pattern, tooManyFiles, this.#placed(pattern).name);
         break;

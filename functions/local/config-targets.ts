@@ -135,9 +135,15 @@ class Round {
     if (last && (last.failed.size === 0 || this.#nowMs() < last.retryAtMs)) return this.#keep(source, inForce(last));
     const before = this.#options.known.get(source.name);
     if (before?.waiting && this.#mustWait(source, before.waiting)) return this.#keep(source, before);
-    const { name, path, entry, signature } = source;
+    const { name, path, entry, folders, signature } = source;
     const { host, namespace } = entry;
-    const asked = { name, path, ...(host !== undefined && { host }), ...(namespace !== undefined && { namespace }) };
+    const asked = {
+      name,
+      path,
+      folders,
+      ...(host !== undefined && { host }),
+      ...(namespace !== undefined && { namespace }),
+    };
     const read = await this.#options.converter.convert(asked, this.#options.signal);
     if (read.kind === 'read') {
       const waiting = this.#waiting(source, read.targets);
@@ -228,7 +234,7 @@ class Round {
       notMonitored,
     };
     if (!last || created > 0) deps.log.info('file of targets applied', { file, ...counts });
-    if (!last) logNotMonitored(deps.log, leftOut, notMonitored);
+    if (!last) logNotMonitored(deps.log, { file, leftOut, count: notMonitored });
   }
 
   /** Takes the targets that no file before this one has. */

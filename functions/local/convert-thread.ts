@@ -2,6 +2,8 @@
  * The thread in which files of targets are converted. Parsing a large file of YAML takes seconds, in which no probe
  * could be made. The answer has no functions, because it is copied.
  */
+import { realpathSync } from 'node:fs';
+import { relative } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { readBounded } from '../../shared/lib/bounded-file.ts';
 import { readFault } from '../../shared/lib/read-fault.ts';
@@ -13,6 +15,8 @@ import { giveWay } from './give-way.ts';
 export type AskedFile = {
   readonly name: string;
   readonly path: string;
+  /** Folders that the configuration names. Of what a link out of them leads to, nothing is quoted. */
+  readonly folders: readonly string[];
   readonly host?: string;
   readonly namespace?: string;
 };
@@ -40,7 +44,8 @@ giveWay();
 
 parentPort?.on('message', (asked: AskedFile) => parentPort?.postMessage(targetsIn(asked)));
 
-function targetsIn({ name: file, path, ...options }: AskedFile): ReadTargets {
+function targetsIn({ name: file, path, folders, ...options }: AskedFile): ReadTargets {
+  const isQuoted = !isLinkedOut(path, folders);
   const text = textIn(path);
   const invalid = (detail: string): ReadTargets => ({
     kind: 'invalid',
@@ -48,7 +53,7 @@ function targetsIn({ name: file, path, ...options }: AskedFile): ReadTargets {
   });
   if (typeof text === 'object') return invalid(text.fault);
   const converted = convertFile({ name: file, text }, options);
-  if (converted.kind === 'invalid') return converted;
+  if (converted.kind === 'invalid') return isQuoted ? converted : invalid(linkedOut);
   // More likely cut off by a full disk than meant.
   if (converted.targets.length + converted.notes.length === 0) return invalid(emptyFile);
   const targets = converted.targets.map(({ manifest, name, placeOf }) => {
@@ -57,9 +62,22 @@ function targetsIn({ name: file, path, ...options }: AskedFile): ReadTargets {
     const named = metadata?.namespace ? { namespace: metadata.namespace } : {};
     return { ...named, name, manifest: manifest as object, place: { line, column } };
   });
-  const leftOut = converted.notes.filter(({ kind }) => kind === 'leftOut').slice(0, leftOutMax);
+  const leftOut = converted.notes.filter(({ kind }) => kind === 'leftOut').slice(0, isQuoted ? leftOutMax : 0);
   return { kind: 'read', targets, tally: tallyOf([converted]), leftOut };
 }
+
+/** A writer of the folder who reads the log may not be allowed to read every file that this process can. */
+function isLinkedOut(path: string, folders: readonly string[]): boolean {
+  try {
+    const real = realpathSync(path);
+    return folders.every((folder) => `${relative(realpathSync(folder), real)}/`.startsWith('../'));
+  } catch {
+    // There is no file, or no folder any more.
+    return true;
+  }
+}
+
+const linkedOut = "is a link out of its folder and not valid: 'probelet lint -f' of the file says what is wrong";
 
 /** Of one file, as many as are logged. */
 const leftOutMax = 100;

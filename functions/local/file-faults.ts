@@ -36,11 +36,12 @@ export function faultLog(log: Log): FaultLog {
   };
 }
 
+export type NotMonitored = { readonly file: string; readonly leftOut: readonly Note[]; readonly count: number };
+
 /** What the file has and nothing probes: of `count` the first. */
-export function logNotMonitored(log: Log, leftOut: readonly Note[], count: number): void {
+export function logNotMonitored(log: Log, { file, leftOut, count }: NotMonitored): void {
   for (const { kind: _, ...note } of leftOut)
     log.warn('not monitored: this part of a file of targets is left out', note);
-  const [{ file } = {}] = leftOut;
   const more = count - leftOut.length;
   if (more > 0) log.warn('more of this file is not monitored', { file, parts: more });
 }

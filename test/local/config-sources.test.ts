@@ -65,14 +65,14 @@ test('a thread converts a file, and says what is wrong with it', async (t) => {
   t.after(() => converter.close());
   const { signal } = new AbortController();
   const kindOf = async (name: string) => {
-    const read = await converter.convert({ name, path: join(folder, name) }, signal);
+    const read = await converter.convert({ name, path: join(folder, name), folders: [folder] }, signal);
     return read.kind === 'read' ? read.targets.length : read.errors.map(({ detail }) => detail).join();
   };
   assert.match(`${await kindOf('empty.yaml')}`, /^is empty/);
   assert.equal(await kindOf('other.yaml'), 0);
   assert.equal(await kindOf('latin.yaml'), 'is not UTF-8');
   assert.equal(await kindOf('gone.yaml'), 'there is no such file');
-  const stopped = await converter.convert({ name: 'empty.yaml', path: '' }, AbortSignal.abort());
+  const stopped = await converter.convert({ name: 'empty.yaml', path: '', folders: [] }, AbortSignal.abort());
   assert.equal(stopped.kind, 'invalid');
   assert.equal(await kindOf('other.yaml'), 0);
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { readConfigFile } from '../../functions/local/config-file.ts';
 import { targetConverter } from '../../functions/local/converter.ts';
@@ -45,7 +45,9 @@ const readers: Readonly<Record<string, (path: string) => Promise<string> | strin
   'a file of targets': async (path) => {
     const converter = targetConverter(systemClock);
     const { signal } = new AbortController();
-    const read = await converter.convert({ name: 'a.yaml', path }, signal).finally(() => converter.close());
+    const read = await converter
+      .convert({ name: 'a.yaml', path, folders: [dirname(path)] }, signal)
+      .finally(() => converter.close());
     return read.kind === 'invalid' ? (read.errors[0]?.detail ?? '') : 'read';
   },
 };
