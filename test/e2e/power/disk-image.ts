@@ -160,7 +160,7 @@ function changed(before: Buffer, change: Change): Buffer {
   return after;
 }
 
-/** All of it, nothing, or its first sectors. */
+/** The whole change, nothing, or its first sectors. */
 function partOf(change: Change, random: Random): Change | undefined {
   const lot = random.next();
   if (lot < 1 / 3) return change;

@@ -111,7 +111,7 @@ async function readDisk(image: Image, folder: string, targets: readonly string[]
   const problems: string[] = [];
   const versions = new Map<string, number>();
   try {
-    // SQLite makes anew what processes share in memory.
+    // SQLite makes what processes share in memory again.
     for (const [path, bytes] of image) if (!path.endsWith('-shm')) writeFileSync(join(place, basename(path)), bytes);
     const store = sqliteStore({ path: join(place, 'probelet.sqlite') });
     for (const name of targets) {

@@ -1,4 +1,4 @@
-/** One life of `npm start` under a tracer: registrations, labels, targets that fail and recover, and an alert of each. */
+/** One life of `npm start` under a tracer: registrations, labels, targets that fail and recover, an alert of each. */
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';

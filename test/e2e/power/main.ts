@@ -1,7 +1,8 @@
 /**
  * `npm run e2e:power [-- --seconds N] [--seed N]`: the power goes after each call of `npm start` that changes its disk,
- * and a disk keeps what was synced and any part of the rest. Nothing that a client or a receiver knows is lost. Then the
- * same without each of the syncs, which has to be noticed; `--slice` leaves that out. Ends with `N passed, N failed`.
+ * and a disk keeps what was synced and any part of the rest. Nothing that a client or a receiver knows is lost. Then
+ * the same without each of the syncs, which has to be noticed; `--slice` leaves that out. Ends with `N passed, N
+ * failed`.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
