@@ -76,7 +76,7 @@ export function peerSocket(): Socket {
 }
 
 function onBytes(socket: PeerSocket, arrive: Arrive): void {
-  if (!(arriveKey in socket)) {
+  if (!Object.hasOwn(socket, arriveKey)) {
     socket.on('data', (bytes: Buffer) => {
       if (!arrive(bytes)) socket.pause();
     });

@@ -113,7 +113,7 @@ function layoutWrite(item: Item | undefined, next: Layout & { readonly desiredRe
   if (!item) return { kind: 'put', item: encoded, if: [{ kind: 'notExists' }] };
   const { kind, key, set } = updateTo(encoded);
   const { token: _, ...rest } = set ?? {};
-  const gone = generations(item).flatMap(([name]) => (name in rest ? [] : [name]));
+  const gone = generations(item).flatMap(([name]) => (Object.hasOwn(rest, name) ? [] : [name]));
   return { kind, key, set: rest, ...(gone.length > 0 && { remove: gone }), if: [sameVersion(item)] };
 }
 

@@ -93,6 +93,25 @@ describe('functions', () => {
   });
 });
 
+describe('a name', () => {
+  /** Where `in` looks for a name that is not written there. */
+  function searchesIn({ path, text, parsed }: SourceFile): readonly string[] {
+    const found: string[] = [];
+    new Visitor({
+      BinaryExpression: ({ operator, left, start, end }) => {
+        if (operator === 'in' && left.type !== 'Literal') found.push(`${path}: ${text.slice(start, end)}`);
+      },
+    }).visit(parsed.program);
+    return found;
+  }
+
+  test('is looked for by Object.hasOwn, because `in` finds what every object inherits', () => {
+    const text = 'a in b; "a" in b; for (const c in d);';
+    assert.deepEqual(searchesIn({ path: 'made.ts', text, parsed: parseSync('made.ts', text) }), ['made.ts: a in b']);
+    assert.deepEqual(sources.flatMap(searchesIn), []);
+  });
+});
+
 describe('folders of shared', () => {
   /** `from` and `to` are paths of files in different folders of `shared`. */
   type Import = { readonly from: string; readonly to: string };
