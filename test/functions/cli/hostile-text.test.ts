@@ -105,6 +105,7 @@ const callsOf: { readonly [command: string]: readonly (readonly string[])[] } = 
 
 type Called = { readonly name: string; readonly args: readonly string[]; readonly formats: readonly string[] };
 const commands: Called[] = [];
+let answers: Awaited<ReturnType<typeof hostileAnswers>>;
 
 /** Those below the command, and it itself if it does something. */
 const leaves = (command: Command): readonly Command[] =>
@@ -114,6 +115,7 @@ const nameOf = (command: Command): string =>
   command.parent?.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
 
 before(async () => {
+  answers = await hostileAnswers();
   const program = await programOf({ io: gatedIo(processIo()), endWith: () => undefined });
   for (const command of leaves(program)) {
     const name = nameOf(command);
@@ -135,7 +137,6 @@ const linesOf = ({ name, args, formats }: Called): readonly (readonly string[])[
   ]);
 
 const problem = hostileValue(problemSchema) as object;
-const answers = await hostileAnswers();
 
 function answer({ url = '', method = '' }: IncomingMessage, response: ServerResponse, body: string) {
   const { status, type, text } = answers({ method, path: url.replace(/\?.*/, ''), body });
