@@ -1,13 +1,15 @@
 /** Completion of command lines: what is suggested where, and that a real bash takes it; zsh and fish where they are. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { type TargetView, targetSchema } from '../../../shared/api/target-schema.ts';
+import { ordinaryValue } from '../../support/hostile-text.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/wait.ts';
-import { servedWorld } from './served.ts';
+import { foreignServer, servedWorld } from './served.ts';
 
 const { world, run, url } = await servedWorld();
 
@@ -98,6 +100,29 @@ describe('a shell', () => {
     const lines = ['probelet get targets w', 'probelet wait target/web --for=condition=R'];
     const { stdout } = await promisify(execFile)('bash', ['-c', script, 'bash', ...lines], { env });
     assert.deepEqual(stdout.split('\n'), ['web work', 'Ready', '']);
+  });
+
+  test('nothing is offered of a server or a configuration that bash would quote, because it would act on it', async () => {
+    const signs = Array.from({ length: 0x7f }, (_, code) => String.fromCharCode(code)).filter(
+      (sign) => !/\w/.test(sign),
+    );
+    const hostile = ['$(id)', '`id`', '-rf', '~root', ':files', '\u202eab'];
+    const names = [...signs.flatMap((sign) => [`a${sign}b`, `${sign}ab`]), ...hostile, 'plain'];
+    const target = ordinaryValue(targetSchema) as TargetView;
+    const items = names.map((name) => ({ ...target, metadata: { ...target.metadata, name } }));
+    const server = await foreignServer((_, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ metadata: {}, items })),
+    );
+    const home = temporaryFolder();
+    mkdirSync(join(home, '.config/probelet'), { recursive: true });
+    const contexts = names.map((name) => ({ name, server }));
+    writeFileSync(join(home, '.config/probelet/config.yaml'), JSON.stringify({ contexts }));
+    for (const line of ['get targets ', 'get target/', 'context use ', 'get targets --context ']) {
+      const words = await suggested(line, { PROBELET_URL: server, HOME: home });
+      const { stdout } = await promisify(execFile)('bash', ['-c', `printf '%q\\n' "$@"`, 'bash', ...words]);
+      assert.deepEqual(stdout.split('\n').slice(0, -1), words, line);
+      assert.ok(words.some((word) => word.endsWith('plain')) && !words.some((word) => word.startsWith('-')), line);
+    }
   });
 
   test('bash completes at a terminal when Tab is pressed', async (t) => {
