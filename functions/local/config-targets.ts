@@ -12,6 +12,16 @@ import { type ConfigSource, configSources } from './config-sources.ts';
 import type { FileTarget, ReadTargets } from './convert-thread.ts';
 import { type Converter, targetConverter } from './converter.ts';
 import { type FileFault, faultLog, logNotMonitored } from './file-faults.ts';
+import {
+  firstRetryMs,
+  inForce,
+  isUnreadYet,
+  type Known,
+  readable,
+  retryMsMax,
+  unreadFile,
+  type Waiting,
+} from './known-file.ts';
 
 export type ConfigTargets = {
   /**
@@ -45,30 +55,14 @@ const restMs = 30_000;
 /** After a change. */
 const secondLookMs = 1_000;
 
-/** What is known of a file since it was last read. */
-type Known = {
-  readonly signature: string;
-  /** Its targets, with how many probes each has, as last read. Absent: it could never be read. */
-  readonly probes?: ReadonlyMap<string, number>;
-  /** A later version with less, which is not applied before it has been at rest. */
-  readonly waiting?: Waiting;
-  /** Targets of the file that are to be tried again. */
-  readonly failed: ReadonlySet<string>;
-  readonly faults: readonly FileFault[];
-  readonly notMonitored: number;
-  /** When to try again, and how long to wait after that. */
-  readonly retryAtMs: number;
-  readonly retryMs: number;
+type ConfigTargetsOptions = {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly openConverter?: typeof targetConverter | undefined;
 };
 
-type Waiting = { readonly signature: string; readonly sinceMs: number; readonly names: ReadonlySet<string> };
-
-const firstRetryMs = 10_000;
-const retryMsMax = 300_000;
-
-type ConfigTargetsOptions = { readonly clock: Clock; readonly signal: AbortSignal };
-
-export function configTargets(deps: ApiDeps, { clock, signal }: ConfigTargetsOptions): ConfigTargets {
+export function configTargets(deps: ApiDeps, options: ConfigTargetsOptions): ConfigTargets {
+  const { clock, signal, openConverter = targetConverter } = options;
   const faults = faultLog(deps.log);
   let known: ReadonlyMap<string, Known> = new Map();
   /** What the last look found, and since when. */
@@ -78,7 +72,7 @@ export function configTargets(deps: ApiDeps, { clock, signal }: ConfigTargetsOpt
   return {
     async apply({ folder, targets }, isForced) {
       const sources = await configSources(folder, targets);
-      const converter = targetConverter(deps.clock);
+      const converter = openConverter(deps.clock);
       const round = new Round({ deps, clock, signal, converter, known, isForced });
       try {
         for (const source of sources.files) if (!signal.aborted) await round.take(source);
@@ -93,9 +87,10 @@ export function configTargets(deps: ApiDeps, { clock, signal }: ConfigTargetsOpt
         ...[...round.known.values()].flatMap((each) => each.faults),
       ]);
       const found = JSON.stringify([targets, sources.faults, sources.files.map((each) => [each.name, each.signature])]);
+      const isApplied = [...round.known].some(([name, { probes }]) => probes !== known.get(name)?.probes);
       known = round.known;
       const nowMs = clock.monotonicMs();
-      if (isForced || found !== seen) isPruned = false;
+      if (isForced || found !== seen || isApplied) isPruned = false;
       if (found !== seen) seenSinceMs = nowMs;
       seen = found;
       if (!isPruned && nowMs - seenSinceMs >= restMs) isPruned = await prune(deps, { sources, known, signal });
@@ -135,6 +130,8 @@ class Round {
     if (last && (last.failed.size === 0 || this.#nowMs() < last.retryAtMs)) return this.#keep(source, inForce(last));
     const before = this.#options.known.get(source.name);
     if (before?.waiting && this.#mustWait(source, before.waiting)) return this.#keep(source, before);
+    if (before && !this.#options.isForced && isUnreadYet(before, source, this.#nowMs()))
+      return this.#keep(source, before);
     const { name, path, entry, folders, signature } = source;
     const { host, namespace } = entry;
     const asked = {
@@ -147,9 +144,12 @@ class Round {
     const read = await this.#options.converter.convert(asked, this.#options.signal);
     if (read.kind === 'read') {
       const waiting = this.#waiting(source, read.targets);
-      return before && waiting ? this.#keep(source, { ...before, waiting }) : this.#register(source, read, last);
+      return before && waiting
+        ? this.#keep(source, { ...readable(before), waiting })
+        : this.#register(source, read, last);
     }
     const faults = read.errors.map((error) => ({ ...error, isWhole: true }));
+    if (read.isUnread) return this.#keep(source, unreadFile(before, { signature, faults, nowMs: this.#nowMs() }));
     const { probes, notMonitored = 0 } = before ?? {};
     const kept = { ...(probes && { probes }), notMonitored, retryAtMs: 0, retryMs: firstRetryMs };
     this.known.set(name, { signature, failed: new Set(), faults, ...kept });
@@ -259,9 +259,6 @@ class Round {
     return { owned, refused };
   }
 }
-
-/** The version that waited is gone. */
-const inForce = ({ waiting: _, ...known }: Known): Known => known;
 
 const namespaceOf = ({ entry }: ConfigSource, target: FileTarget): string =>
   target.namespace ?? entry.namespace ?? defaultNamespace;

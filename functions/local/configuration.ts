@@ -8,6 +8,7 @@ import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import { type AlertSetup, type ConfigSetup, versionOf } from './config-file.ts';
 import { configParser } from './config-parser.ts';
 import { configTargets } from './config-targets.ts';
+import type { targetConverter } from './converter.ts';
 import { InvalidOption } from './option-values.ts';
 
 export type Configuration = {
@@ -23,6 +24,8 @@ export type ConfigurationPorts = {
   readonly onAlerts: (setup: AlertSetup) => void;
   /** Of looks and waits. */
   readonly clock: Clock;
+  /** Opens what converts files of targets, for tests in which that fails or time stands still meanwhile. */
+  readonly openConverter?: typeof targetConverter | undefined;
 };
 
 /** An editor or a mount may replace a file in several steps. */
@@ -74,10 +77,10 @@ class Follower {
   }
 
   async run(): Promise<void> {
-    const { deps, onAlerts } = this.#ports;
+    const { deps, onAlerts, openConverter } = this.#ports;
     const { signal } = this.#stopped;
     this.#warn();
-    const targets = configTargets(deps, { clock: this.#clock, signal });
+    const targets = configTargets(deps, { clock: this.#clock, signal, openConverter });
     onAlerts(this.#setup.alerts);
     let read = this.#setup.version;
     for (let isFirst = true; !signal.aborted; isFirst = false) {

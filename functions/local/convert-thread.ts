@@ -38,7 +38,8 @@ export type ReadTargets =
       /** The first of what nothing probes. */
       readonly leftOut: readonly Note[];
     }
-  | { readonly kind: 'invalid'; readonly errors: readonly FileError[] };
+  /** `isUnread`: nothing is known of its content, and another attempt may succeed. */
+  | { readonly kind: 'invalid'; readonly errors: readonly FileError[]; readonly isUnread?: true };
 
 giveWay();
 
@@ -47,11 +48,11 @@ parentPort?.on('message', (asked: AskedFile) => parentPort?.postMessage(targetsI
 function targetsIn({ name: file, path, folders, ...options }: AskedFile): ReadTargets {
   const isQuoted = !isLinkedOut(path, folders);
   const text = textIn(path);
-  const invalid = (detail: string): ReadTargets => ({
-    kind: 'invalid',
+  const invalid = (detail: string) => ({
+    kind: 'invalid' as const,
     errors: [{ file, line: 1, column: 1, detail }],
   });
-  if (typeof text === 'object') return invalid(text.fault);
+  if (typeof text === 'object') return { ...invalid(text.fault), isUnread: true };
   const converted = convertFile({ name: file, text }, options);
   if (converted.kind === 'invalid') return isQuoted ? converted : invalid(linkedOut);
   // More likely cut off by a full disk than meant.

@@ -24,7 +24,8 @@ export function targetConverter(clock: Clock): Converter {
     async convert(asked, signal) {
       const answer = await thread.ask(asked, signal);
       if (answer.kind !== 'none') return answer;
-      return { kind: 'invalid', errors: [{ file: asked.name, line: 1, column: 1, detail: answer.detail }] };
+      const error = { file: asked.name, line: 1, column: 1, detail: answer.detail };
+      return { kind: 'invalid', errors: [error], isUnread: true };
     },
     close: () => thread.end(),
   };

@@ -16,7 +16,7 @@ import { type SqliteStore, sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { type LocalAlertPorts, localAlerts } from './alerts.ts';
 import { census } from './census.ts';
-import { type Configuration, followConfig } from './configuration.ts';
+import { type Configuration, type ConfigurationPorts, followConfig } from './configuration.ts';
 import { type DataDir, holdDataDir } from './data-dir.ts';
 import type { DescriptorShares } from './descriptors.ts';
 import { hangFile, takeHangFile } from './hang-file.ts';
@@ -37,7 +37,8 @@ import { yamlParser } from './yaml-parser.ts';
 const noticesMs = 500;
 
 export type RuntimePorts = Pick<ProbingOptions, 'network' | 'wayOut' | 'attribution'> &
-  Pick<LocalAlertPorts, 'openAlertLog' | 'openSender'> & {
+  Pick<LocalAlertPorts, 'openAlertLog' | 'openSender'> &
+  Pick<ConfigurationPorts, 'openConverter'> & {
     readonly clock: Clock;
     readonly random: Random;
     readonly log: Log;
@@ -155,7 +156,8 @@ const inTurns = (store: Store, turns: Slices): Pick<ApiDeps, 'store' | 'pause'> 
   pause: turns.pause,
 });
 
-type ConfiguredPorts = LocalAlertPorts & Pick<RuntimePorts, 'configClock'> & { readonly deps: ApiDeps };
+type ConfiguredPorts = LocalAlertPorts &
+  Pick<RuntimePorts, 'configClock' | 'openConverter'> & { readonly deps: ApiDeps };
 
 /** Alerts stop after the configuration that gives them. */
 function configured(
@@ -165,8 +167,9 @@ function configured(
 ): Configuration {
   if (!config) return { reload: () => undefined, notMonitored: () => 0, stop: async () => undefined };
   const alerts = localAlerts(dataDir, { ...ports, allows: allowExec });
-  const { deps, configClock: clock = ports.clock } = ports;
-  const { reload, notMonitored, stop } = followConfig(config, { deps, clock, onAlerts: alerts.configure });
+  const { deps, configClock: clock = ports.clock, openConverter } = ports;
+  const following = { deps, clock, onAlerts: alerts.configure, openConverter };
+  const { reload, notMonitored, stop } = followConfig(config, following);
   return {
     reload,
     notMonitored,
