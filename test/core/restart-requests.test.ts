@@ -140,3 +140,9 @@ describe('the text of a restart request', () => {
         assert.equal(restartMessage(target, { kind, spec: { name: 'app' } }, type), text.replace('%', type));
       });
 });
+
+test('a request whose time a wrong clock has set far ahead is published again at once, and no other', () => {
+  const dayMs = 86_400_000;
+  assert.deepEqual(later(synced(failing(), dayMs), 0), { asked: 1, again: true });
+  assert.equal(later(synced(failing(), 0), 5_000).asked, 0);
+});

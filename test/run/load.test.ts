@@ -11,6 +11,7 @@ import { startLoop } from '../../shared/run/probing/due-loop.ts';
 import type { HeldTarget } from '../../shared/run/probing/held-target.ts';
 import { decodeCheckpoint } from '../../shared/store/items.ts';
 import { bucketPk, checkpointKey, statusKey, targetAddress } from '../../shared/store/keys.ts';
+import type { Store } from '../../shared/store/store.ts';
 import { touchChanges } from '../../shared/table/change-counters.ts';
 import { writeSettled } from '../support/settled-targets.ts';
 import { inShardWorld, type ShardWorld, shardWorld } from '../support/shard-world.ts';
@@ -32,6 +33,29 @@ describe('a target that is registered while its shard is held', () => {
     assert.equal((await world.probe('second', 'main#readiness')).result, 'success');
     assert.ok(world.probes() - before >= 4, 'the first one is probed as before');
   });
+});
+
+test('a target that changes while its shard is loaded is probed by its new spec within seconds', async () => {
+  let onRead: (() => Promise<unknown>) | undefined;
+  const wrapStore = (store: Store): Store => ({
+    ...store,
+    async query(asked) {
+      const items = await store.query(asked);
+      const act = asked.pk === bucketPk(targetAddress('default', 'web').bucket) ? onRead : undefined;
+      if (act) onRead = undefined;
+      await act?.();
+      return items;
+    },
+  });
+  const world = shardWorld({ wrapStore });
+  await world.put('web', { readinessProbe: { ...tcp, periodSeconds: 3_600 } });
+  await (await world.run()).stop();
+  onRead = () => world.put('web', { readinessProbe: tcp });
+  await world.run();
+  assert.equal(onRead, undefined);
+  const before = world.probes();
+  await world.clock.advance(20_000);
+  assert.ok(world.probes() - before >= 15, `${world.probes() - before} probes`);
 });
 
 /** A shard that holds two targets of which one has lost its STATUS item. */

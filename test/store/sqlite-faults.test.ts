@@ -76,6 +76,36 @@ const unavailable = (path: string, says: RegExp) => (error: unknown) => {
 
 const atNewPath = testsIn(() => newPath());
 
+/** The next COMMIT fails with this code of SQLite. */
+function failNextCommit(connection: DatabaseSync, errcode: number): void {
+  const { exec } = DatabaseSync.prototype;
+  connection.exec = (sql: string) => {
+    if (sql !== 'COMMIT') return exec.call(connection, sql);
+    connection.exec = exec;
+    throw Object.assign(new Error('the commit failed'), { errcode });
+  };
+}
+
+describe('a commit that fails', () => {
+  // SQLITE_IOERR_FSYNC
+  atNewPath('with an I/O error may be in the file', async (path) => {
+    const { store, connection } = faultyStore(path);
+    failNextCommit(connection, 1_034);
+    assert.deepEqual(await store.write(puts(2), { token: 'a' }), { kind: 'inDoubt' });
+    assert.deepEqual(await store.write(puts(2), { token: 'a' }), { kind: 'written' });
+    store.close();
+  });
+
+  // SQLITE_FULL
+  atNewPath('because the disk is full is not in the file', async (path) => {
+    const { store, connection } = faultyStore(path);
+    failNextCommit(connection, 13);
+    await assert.rejects(store.write(puts(2), { token: 'a' }), unavailable(path, /disk is full/));
+    assert.deepEqual(await store.query({ pk: 'p' }), []);
+    store.close();
+  });
+});
+
 describe('the file', () => {
   for (const { name, begin, end, says } of faults) {
     atNewPath(`of ${name} takes nothing of a write, and all of it afterwards`, async (path) => {
