@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { describe, test } from 'node:test';
 import { printedStates } from '../../../functions/cli/printed-states.ts';
 import { apiClient } from '../../../functions/client/api-client.ts';
@@ -130,6 +131,43 @@ describe('a list without an end', () => {
     };
     await assert.rejects(list, (error) => error instanceof ClientError && error.fault === 'large');
   });
+});
+
+describe('an answer without an end is left', { timeout: 60_000 }, () => {
+  /** More than any answer that is taken, and what is under way. */
+  const sentMax = 64 * 1024 * 1024;
+  const answers: { readonly [what: string]: readonly [status: number, type: string, piece: string] } = {
+    'a refusal': [422, 'application/problem+json', ' '],
+    'a fault': [500, 'text/html', 'a'],
+    'a page': [200, 'application/json', ' '],
+    'an event': [200, 'text/event-stream', 'a'],
+    'a line of an event': [200, 'text/event-stream', 'data: a\n'],
+  };
+  const manifests = (url: string) => ['lint', '-f', `${url}/a.yaml`];
+  for (const [what, [status, type, piece]] of Object.entries(answers))
+    for (const command of [
+      ['get', 'targets'],
+      ['get', 'targets', '-w'],
+      ['events', 'a', '-w'],
+      ['describe', 'target/a'],
+      manifests,
+    ])
+      test(`${what}: ${typeof command === 'function' ? 'lint' : command.join(' ')}`, async () => {
+        const chunk = Buffer.alloc(64 * 1024, piece);
+        let sent = 0;
+        function* pieces(): Generator<Buffer> {
+          for (; sent < sentMax; sent += chunk.length) yield chunk;
+        }
+        const url = await foreignServer((_, response) => {
+          response.writeHead(status, { 'content-type': type });
+          // It ends early because the command leaves it.
+          pipeline(pieces, response).catch(() => undefined);
+        });
+        const args = typeof command === 'function' ? command(url) : [...command, '--server', url];
+        const { code, err } = await ranCli(args, { env: { HOME: temporaryFolder() } });
+        assert.ok(sent < sentMax, `${sent} bytes`);
+        assert.deepEqual([code, err.length], [1, 1], err.join('\n'));
+      });
 });
 
 test('events beyond the limit are not taken', async (t) => {
