@@ -11,9 +11,9 @@ import { type Slices, slices } from '../../shared/lib/slices.ts';
  */
 export type ClientTurns = { readonly known: Slices; readonly newcomers: Slices; readonly strangers: Slices };
 
-/** Enough for some ten refusals at a time. */
-const strangersMs = 2;
-/** From one part to the next: a flood of strangers takes a fifth of a core, and keeps none from sleeping. */
+/** Of newcomers, and of strangers: enough for some five refusals at a time. */
+const strangersMs = 1;
+/** From one part to the next: a flood of both takes a fifth of a core, and keeps none from sleeping. */
 const strangersEveryMs = 10;
 
 /** One for the process, since it has one event loop. `begins`: called before each piece of work. */
