@@ -6,8 +6,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import type { Edit } from '../support/edited-source.ts';
 import { cpuMark } from './cpu-mark.ts';
-import { type Mutant, mutantVariable } from './mutant.ts';
+import { mutantVariable } from './mutant.ts';
 
 const hookUrl = new URL('./hook.ts', import.meta.url).href;
 const pathOf = (name: string): string => fileURLToPath(new URL(`./${name}`, import.meta.url));
@@ -17,10 +18,10 @@ const projectPath = fileURLToPath(new URL('../../', import.meta.url));
 const standstillMs = 150_000;
 
 export type ChildOptions = {
-  readonly script: 'unit-child.ts' | 'sim-child.ts';
+  readonly script: 'unit-child.ts' | 'sim-child.ts' | 'start-child.ts';
   readonly args: readonly string[];
   readonly cpuSeconds: number;
-  readonly mutant?: Mutant;
+  readonly mutant?: Edit;
   /** Where V8 writes what was executed. */
   readonly coverageFolder?: string;
 };

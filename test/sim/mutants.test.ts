@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { sourceOf } from '../support/edited-source.ts';
 import { problemOf } from './mutants/judge.ts';
 import { worldReplacements } from './mutants/mutant-world.ts';
 import { mutants } from './mutants/mutants.ts';
 import { removals } from './mutants/removals.ts';
 import { definitionOf, replaceFunctions } from './mutants/replace-functions.ts';
 import { always, inProduct } from './mutants/replacement.ts';
+import { editOf } from './start/judge-mutant.ts';
+import { startMutants } from './start/mutants.ts';
 
 describe('mutants', () => {
   test('a mutant that nobody has met proves nothing', () => {
@@ -23,6 +26,13 @@ describe('mutants', () => {
   test('each names one function of the product, and its world one of the simulator', () => {
     const replacements = [...Object.values(removals), ...mutants.flatMap(({ world }) => worldReplacements(world))];
     for (const replacement of replacements) definitionOf(replacement);
+  });
+
+  test('each change of what only npm start has names one place, and tests that are there', () => {
+    for (const { change, by } of startMutants) {
+      editOf(change);
+      if ('tests' in by) for (const path of by.tests) assert.ok(sourceOf(path).length > 0);
+    }
   });
 
   test('a name that no function has, or several have, is refused', () => {

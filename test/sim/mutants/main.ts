@@ -1,9 +1,12 @@
 /**
- * `npm run sim:mutants -- [--only NAME] [--output json]`: every mutant in worlds that have to kill it. Ends with 1 when
- * one survives that should not, was never called, or broke by itself.
+ * `npm run sim:mutants -- [--only NAME] [--output json]`: every mutant in worlds that have to kill it; those of what
+ * only `npm start` has in its world, or by the tests that are meant for it. Ends with 1 when one survives that should
+ * not, was never called, or broke by itself.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { judgeStartMutant } from '../start/judge-mutant.ts';
+import { startMutants } from '../start/mutants.ts';
 import { judge, type Verdict } from './judge.ts';
 import { mutants } from './mutants.ts';
 import { tableOf } from './verdict-table.ts';
@@ -15,7 +18,11 @@ const { values } = parseArgs({
   },
 });
 
-const chosen = mutants.filter(({ name }) => values.only === undefined || name === values.only);
+const all = [
+  ...mutants.map((mutant) => ({ name: mutant.name, verdict: () => judge(mutant) })),
+  ...startMutants.map((mutant) => ({ name: mutant.name, verdict: () => judgeStartMutant(mutant) })),
+];
+const chosen = all.filter(({ name }) => values.only === undefined || name === values.only);
 if (chosen.length === 0) {
   console.error(`there is no mutant '${values.only}'`);
   process.exit(2);
@@ -26,7 +33,7 @@ const waiting = [...chosen];
 
 async function work(): Promise<void> {
   for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
-    const verdict = await judge(mutant);
+    const verdict = await mutant.verdict();
     verdicts.set(mutant.name, verdict);
     if (values.output === 'text') console.error(`${verdicts.size}/${chosen.length} ${mutant.name}`);
   }

@@ -9,7 +9,7 @@
 import { appendFileSync, copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AlertLog } from '../../../shared/alerts/alerting.ts';
-import { decodeKept } from '../../../shared/alerts/kept-alerts.ts';
+import { decodeKept, keptText } from '../../../shared/alerts/kept-alerts.ts';
 import { type Clock, sleep } from '../../../shared/lib/clock.ts';
 import type { Random } from '../../../shared/lib/random.ts';
 import { type SqliteStore, sqliteStore } from '../../../shared/store/sqlite.ts';
@@ -26,6 +26,8 @@ export type Disk = {
   readonly damage: readonly string[];
   /** Whether what receivers have been sent may not be on the disk: lost with the power, it cannot be ended. */
   mayLackAlerts(): boolean;
+  /** Whether the present life cannot read its alerts for so long that it starts without them. */
+  givesUpAlerts(): boolean;
   /** Where the next life finds its files. */
   folder(): string;
   openStore(life: Life): typeof sqliteStore;
@@ -36,9 +38,14 @@ export type Disk = {
   cut(life: Life): void;
 };
 
-/** After a power loss the alerts may be unreadable at first, for less than the process waits for them. */
+/** After a power loss the alerts may be unreadable at first, or have an entry that is none. */
 const unreadableChance = 0.3;
-const unreadableMsMax = 25_000;
+const damagedChance = 0.3;
+/** Less than the process waits for them, and more. */
+const unreadableMs = { short: 25_000, long: 60_000 } as const;
+const longChance = 0.3;
+/** How the entry that is none is called. */
+const foreign = 'foreign';
 /** Within which a process tries again to keep what it could not. */
 const savedWithinMs = 10_000;
 const slowMsMax = 4_000;
@@ -51,7 +58,9 @@ export function simulatedDisk(
   { clock, random }: { readonly clock: Clock; readonly random: Random },
 ): Disk {
   const damage: string[] = [];
-  let unreadableUntilMs = 0;
+  /** Of the next life. */
+  let unreadable: keyof typeof unreadableMs | undefined;
+  let givesUpAlerts = false;
   let failedMs = Number.NEGATIVE_INFINITY;
   let number = 0;
   let kept: string | undefined;
@@ -71,7 +80,9 @@ export function simulatedDisk(
     life.end();
     const ended = database;
     database = undefined;
-    if (random.next() < unreadableChance) unreadableUntilMs = clock.monotonicMs() + random.next() * unreadableMsMax;
+    const chance = random.next();
+    if (chance < unreadableChance) unreadable = random.next() < longChance ? 'long' : 'short';
+    else if (chance < unreadableChance + damagedChance) kept = kept && damaged(kept);
     // Not within one of its own calls.
     setImmediate(() => ended?.close());
   };
@@ -103,23 +114,30 @@ export function simulatedDisk(
     if (fault === 'doubt') throw new Error('EIO');
   };
 
-  const alertLogOf = (life: Life): AlertLog => ({
-    async load() {
-      if (clock.monotonicMs() < unreadableUntilMs) throw new Error('EIO');
-      if (kept === undefined) return undefined;
-      const decoded = decodeKept(kept);
-      damage.push(...(decoded?.problems ?? ['it is no file of alerts']));
-      return decoded?.kept;
-    },
-    save: (value) => saved(life, JSON.stringify(value)),
-    setAside: async () => undefined,
-  });
+  const alertLogOf = (life: Life): AlertLog => {
+    const readableMs = clock.monotonicMs() + (unreadable ? unreadableMs[unreadable] : 0);
+    givesUpAlerts = unreadable === 'long';
+    unreadable = undefined;
+    return {
+      async load() {
+        if (clock.monotonicMs() < readableMs) throw new Error('EIO');
+        if (kept === undefined) return undefined;
+        const decoded = decodeKept(kept);
+        const problems = decoded?.problems ?? ['it is no file of alerts'];
+        damage.push(...problems.filter((problem) => !problem.includes(foreign)));
+        return decoded?.kept;
+      },
+      save: (value) => saved(life, [...keptText(value)].join('')),
+      setAside: async () => undefined,
+    };
+  };
 
   const disk: Disk = {
     store: 'well',
     alerts: 'well',
     damage,
     mayLackAlerts: () => isFailing(disk.alerts) || clock.monotonicMs() - failedMs < savedWithinMs,
+    givesUpAlerts: () => givesUpAlerts,
     folder,
     openStore: (life) => (options) => {
       const store = sqliteStore(options);
@@ -139,4 +157,13 @@ export function simulatedDisk(
     cut: lose,
   };
   return disk;
+}
+
+/** The same with entries that are none, in each part. */
+function damaged(text: string): string {
+  const kept = JSON.parse(text);
+  kept.state.incidents[foreign] = { id: 1 };
+  kept.state.batches[foreign] = null;
+  kept.outbox[foreign] = [{}];
+  return JSON.stringify(kept);
 }

@@ -10,22 +10,25 @@ export type FaultTimes = {
   /** Of what probing may depend on: not of alerts. */
   probingMs: number;
   readonly receiverMs: Map<string, number>;
+  /** Since when the store takes no write; undefined: it takes some. */
+  refusingMs: number | undefined;
 };
 
-export type FaultKind = 'store' | 'alert file' | 'receiver' | 'events' | 'clock step' | 'power loss';
-export const faultKinds: readonly FaultKind[] = [
-  ...(['store', 'alert file', 'receiver', 'events', 'clock step', 'power loss'] as const),
-];
+const stormKinds = [...(['store', 'alert file', 'receiver', 'events', 'clock step', 'power loss', 'restart'] as const)];
+type StormKind = (typeof stormKinds)[number];
+/** `files`: those of targets change all the time, which is no fault. */
+export type FaultKind = StormKind | 'files';
+export const faultKinds: readonly FaultKind[] = [...stormKinds, 'files'];
 
 export type Faults = {
   readonly times: FaultTimes;
-  readonly counts: ReadonlyMap<FaultKind, number>;
-  /** Begins and ends faults. Resolves once a power loss is over. */
+  readonly counts: ReadonlyMap<StormKind, number>;
+  /** Begins and ends faults. Resolves once a power loss or a restart is over. */
   step(): Promise<void>;
 };
 
 type Under = {
-  readonly kind: FaultKind;
+  readonly kind: StormKind;
   readonly untilMs: number;
   readonly receiver?: string;
   readonly end: () => void;
@@ -40,11 +43,13 @@ const stepMsMax = 2 * 86_400_000;
 const restartMsMax = 60_000;
 /** Within which a process writes. */
 const writesWithinMs = 10_000;
+const ofProbing: ReadonlySet<StormKind> = new Set(['store', 'clock step', 'power loss', 'restart']);
 
-export function faultsOf(world: StartWorld, onRestart: () => Promise<void>, kinds = faultKinds): Faults {
-  const { clock, random, disk, receivers } = world;
-  const times: FaultTimes = { commonMs: 0, probingMs: 0, receiverMs: new Map() };
-  const counts = new Map<FaultKind, number>();
+export function faultsOf(world: StartWorld, onRestart: () => Promise<void>, chosen: readonly FaultKind[]): Faults {
+  const kinds = stormKinds.filter((kind) => chosen.includes(kind));
+  const { clock, random, receivers, disk } = world;
+  const times: FaultTimes = { commonMs: 0, probingMs: 0, receiverMs: new Map(), refusingMs: undefined };
+  const counts = new Map<StormKind, number>();
   let under: readonly Under[] = [];
   let nextMs = stormMs / 2;
 
@@ -53,35 +58,20 @@ export function faultsOf(world: StartWorld, onRestart: () => Promise<void>, kind
     const nowMs = clock.monotonicMs();
     if (receiver !== undefined) times.receiverMs.set(receiver, nowMs);
     else times.commonMs = nowMs;
-    if (kind === 'store' || kind === 'clock step' || kind === 'power loss') times.probingMs = nowMs;
+    if (ofProbing.has(kind)) times.probingMs = nowMs;
   };
-  const lasts = (kind: FaultKind, end: () => void, receiver?: string) => {
+  const lasts = (kind: StormKind, end: () => void, receiver?: string) => {
     const untilMs = clock.monotonicMs() + random.next() * faultMsMax;
     under = [...under, { kind, untilMs, end, ...(receiver !== undefined && { receiver }) }];
   };
-  const losePower = async () => {
-    const { life } = world;
-    disk.cutAtWrite(life);
-    await clock.advance(random.next() * writesWithinMs);
-    disk.cut(life);
-    await clock.advance(random.next() * restartMsMax);
-    world.restart();
-    await onRestart();
-  };
-  const begin = async (kind: FaultKind) => {
+  const begin = async (kind: StormKind) => {
     if (kind === 'power loss' && disk.mayLackAlerts()) return;
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
     switch (kind) {
       case 'store':
-        disk.store = pick<DiskFault>(['full', 'doubt', 'slow']);
-        return lasts(kind, () => {
-          disk.store = 'well';
-        });
+        return lasts(kind, breakStore(world, times, pick(['full', 'doubt', 'slow'])));
       case 'alert file':
-        disk.alerts = pick<DiskFault>(['full', 'doubt', 'slow']);
-        return lasts(kind, () => {
-          disk.alerts = 'well';
-        });
+        return lasts(kind, breakAlerts(world, pick(['full', 'doubt', 'slow'])));
       case 'receiver': {
         const receiver = pick([...receivers.values()]);
         receiver.fault = pick<ReceiverFault>(['refuses', 'hangs', 'loses answers']);
@@ -91,15 +81,20 @@ export function faultsOf(world: StartWorld, onRestart: () => Promise<void>, kind
         return lasts(kind, end, receiver.name);
       }
       case 'events':
-        world.losesEvents = true;
+        world.losesEventsOf = pick(['alerts', 'status-sync']);
         return lasts(kind, () => {
-          world.losesEvents = false;
+          world.losesEventsOf = undefined;
         });
       case 'clock step':
         clock.jump(Math.round((random.next() * 2 - 1) ** 3 * stepMsMax));
         break;
       case 'power loss':
-        await losePower();
+        await losePower(world);
+        await onRestart();
+        break;
+      case 'restart':
+        await stopAndStart(world);
+        await onRestart();
     }
     touch({ kind });
   };
@@ -121,4 +116,41 @@ export function faultsOf(world: StartWorld, onRestart: () => Promise<void>, kind
       if (inCycleMs > stormMs) nextMs += stormMs + calmMs - inCycleMs;
     },
   };
+}
+
+/** Returns what ends it. */
+function breakStore({ disk, clock }: StartWorld, times: FaultTimes, fault: DiskFault): () => void {
+  disk.store = fault;
+  times.refusingMs = fault === 'full' ? clock.monotonicMs() : undefined;
+  return () => {
+    disk.store = 'well';
+    times.refusingMs = undefined;
+  };
+}
+
+function breakAlerts({ disk }: StartWorld, fault: DiskFault): () => void {
+  disk.alerts = fault;
+  return () => {
+    disk.alerts = 'well';
+  };
+}
+
+async function losePower(world: StartWorld): Promise<void> {
+  const { life, disk, clock, random, receivers } = world;
+  disk.cutAtWrite(life);
+  await clock.advance(random.next() * writesWithinMs);
+  disk.cut(life);
+  await clock.advance(random.next() * restartMsMax);
+  world.restart();
+  // What is open is reported again, and only a person can end what is over.
+  if (disk.givesUpAlerts()) for (const receiver of receivers.values()) receiver.closeAll();
+}
+
+/** In order, as a supervisor does. */
+async function stopAndStart(world: StartWorld): Promise<void> {
+  const { life, runtime, clock, random } = world;
+  await clock.runUntil(runtime.stop());
+  life.end();
+  await clock.advance(random.next() * restartMsMax);
+  world.restart();
 }

@@ -1,10 +1,12 @@
-/** One life of the process, from its start to a power loss. Afterwards nothing that it waits for comes. */
+/** One life of the process, from its start to its end. Afterwards nothing that it waits for comes. */
 import type { Clock } from '../../../shared/lib/clock.ts';
 
 export type Life = {
   alive: boolean;
+  /** When it began, monotonic ms of the world. */
+  readonly beganMs: number;
   readonly clock: Clock;
-  /** The power is gone. */
+  /** The power is gone, or it has stopped. */
   end(): void;
 };
 
@@ -12,6 +14,7 @@ export function newLife(world: Clock): Life {
   const cancels = new Set<() => void>();
   const life: Life = {
     alive: true,
+    beganMs: world.monotonicMs(),
     clock: {
       // The machine's wall clock shows whole milliseconds.
       nowMs: () => Math.floor(world.nowMs()),

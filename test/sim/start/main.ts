@@ -31,13 +31,16 @@ for (let seed = first; seed < first + seeds; seed += 1) {
   const { violations, faults, traceHash } = await simulateStart({ seed, hours, kinds });
   const counts = [...faults].map(([kind, count]) => `${kind} ${count}`).join(', ');
   console.log(`seed ${seed}: ${violations.length} violations, trace ${traceHash}; ${counts}`);
-  for (const violation of violations) console.log(`  ${violation}`);
+  for (const { invariant, timeMs, detail } of violations)
+    console.log(`  after ${Math.round(timeMs / 1_000)} s: ${invariant}: ${detail}`);
   if (violations.length === 0) continue;
   failed += 1;
-  console.log(`  repeat: npm run sim:start -- --seeds 1 --hours ${hours} --seed ${seed}`);
+  const chosen = values.faults === faultKinds.join(',') ? '' : ` --faults '${values.faults}'`;
+  console.log(`  repeat: npm run sim:start -- --seeds 1 --hours ${hours} --seed ${seed}${chosen}`);
 }
 console.log(`${seeds - failed} passed, ${failed} failed`);
-process.exitCode = failed === 0 ? 0 : 1;
+// Threads of processes that lost their power are left.
+process.exit(failed === 0 ? 0 : 1);
 
 function wholeNumber(name: string, text: string, [low, high]: readonly [number, number]): number {
   const number = Number(text);

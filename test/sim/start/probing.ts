@@ -4,6 +4,7 @@ import type { ProbeRequest } from '../../../shared/core/handlers.ts';
 import type { Attempt } from '../../../shared/core/types.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
 import type { Random } from '../../../shared/lib/random.ts';
+import { fileTargets } from './files.ts';
 import { forever, type Life } from './life.ts';
 import type { Truth } from './truth.ts';
 
@@ -11,13 +12,14 @@ const latencyMsMax = 50;
 
 export function scriptedProbing(truth: Truth, life: Life, random: Random): Probing {
   const probe = async (request: ProbeRequest): Promise<Attempt> => {
-    const found = request.kind === 'tcp' && truth.targets.find(({ port }) => port === request.port);
+    const isAsked = ({ port }: { readonly port: number }) => request.kind === 'tcp' && port === request.port;
+    const found = truth.targets.find(isAsked);
     const totalMs = random.next() * latencyMsMax;
     await sleep(life.clock, totalMs);
-    if (!found || !life.alive) return forever();
-    found.probedMs = life.clock.monotonicMs();
+    if (!life.alive || !(found || fileTargets.some(isAsked))) return forever();
+    if (found) found.probedMs = life.clock.monotonicMs();
     const timings = { totalMs };
-    return found.isDown
+    return found?.isDown
       ? { outcome: 'failure', output: 'connection refused', failureClass: 'CONNECT_REFUSED', timings }
       : { outcome: 'success', output: '', timings };
   };

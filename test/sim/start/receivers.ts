@@ -12,29 +12,37 @@ export type ReceiverFault = 'refuses' | 'hangs' | 'loses answers' | 'well';
 export type Receiver = {
   readonly name: string;
   fault: ReceiverFault;
-  /** Whether an incident of the target is open, as PagerDuty counts: by batch, which the last end closes. */
-  isOpen(target: string): boolean;
+  /** Whether this alert has an incident of this name open, as PagerDuty counts: by batch, which the last end closes. */
+  isOpen(alert: string, name: string): boolean;
+  /** A person closes all that is open. */
+  closeAll(): void;
 };
+
+type Open = { readonly alert: string; readonly names: Set<string> };
 
 type Ports = { readonly clock: Clock; readonly random: Random };
 
 const answerMsMax = 500;
 
 export function simulatedReceiver(name: string): Receiver & { readonly take: (notification: Notification) => void } {
-  const batches = new Map<string, Set<string>>();
+  const batches = new Map<string, Open>();
   const seen = new Set<string>();
   return {
     name,
     fault: 'well',
-    isOpen: (target) => [...batches.values()].some((targets) => targets.has(target)),
-    take({ id, kind, batch, incidents, remaining }) {
+    isOpen: (alert, incident) => [...batches.values()].some((open) => open.alert === alert && open.names.has(incident)),
+    closeAll() {
+      batches.clear();
+      seen.clear();
+    },
+    take({ id, kind, batch, alert, incidents, remaining }) {
       if (seen.has(id)) return;
       seen.add(id);
-      const open = batches.get(batch) ?? new Set();
-      batches.set(batch, open);
-      for (const { name: target } of incidents) {
-        if (kind === 'resolved') open.delete(target);
-        else open.add(target);
+      const { names } = batches.get(batch) ?? { names: new Set() };
+      batches.set(batch, { alert, names });
+      for (const { name: incident } of incidents) {
+        if (kind === 'resolved') names.delete(incident);
+        else names.add(incident);
       }
       if (kind === 'resolved' && remaining === 0) batches.delete(batch);
     },

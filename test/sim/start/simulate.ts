@@ -4,16 +4,23 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Answer, askApi, targetPath } from '../../support/api-client.ts';
-import { lateProbes, periodMs, wrongIncidents } from './checks.ts';
-import { type FaultKind, type Faults, faultsOf } from './faults.ts';
-import type { TargetTruth } from './truth.ts';
+import { lateProbes, periodMs, recoverMs, wrongIncidents, wrongProberIncidents } from './checks.ts';
+import { type FaultKind, type Faults, faultKinds, faultsOf } from './faults.ts';
+import { FileTargetCheck } from './file-checks.ts';
+import { type TargetTruth, targetAlert } from './truth.ts';
 import { buildStartWorld, type StartWorld, teams } from './world.ts';
+
+export type Violation = {
+  readonly invariant: 'incident' | 'kept' | 'probing' | 'files' | 'asked';
+  readonly timeMs: number;
+  readonly detail: string;
+};
 
 export type Outcome = {
   readonly seed: number;
   readonly hours: number;
-  readonly violations: readonly string[];
-  readonly faults: ReadonlyMap<FaultKind, number>;
+  readonly violations: readonly Violation[];
+  readonly faults: Faults['counts'];
   /** Of everything that was seen. */
   readonly traceHash: string;
 };
@@ -23,22 +30,32 @@ export type SimulateOptions = {
   readonly hours: number;
   /** Default: all. */
   readonly kinds?: readonly FaultKind[];
+  /** Ends with the first violation. */
+  readonly untilViolated?: boolean;
 };
 
 const hourMs = 3_600_000;
 const stepMs = 5_000;
 const turnMsMin = 30_000;
 const turnMsMax = 30 * 60_000;
-const editEveryMs = 8 * 60_000;
+const editEveryMs = 6 * 60_000;
+/** How often an edit makes the alert about the prober come or go: people look at alerts while something is wrong. */
+const proberEdits = { well: 0.15, refusing: 0.7 } as const;
+const listEveryMs = 15_000;
 const violationsMax = 10;
 /** In memory, where a machine has it: each commit waits for the disk. */
 const fastFolder = '/dev/shm';
 
-export async function simulateStart({ seed, hours, kinds }: SimulateOptions): Promise<Outcome> {
+export async function simulateStart({
+  seed,
+  hours,
+  kinds = faultKinds,
+  untilViolated = false,
+}: SimulateOptions): Promise<Outcome> {
   const root = mkdtempSync(join(existsSync(fastFolder) ? fastFolder : tmpdir(), 'probelet-sim-'));
   try {
-    const run = new Run(buildStartWorld(seed, root), kinds);
-    await run.pass(hours * hourMs);
+    const run = new Run(buildStartWorld(seed, root, kinds.includes('files')), kinds);
+    await run.pass(hours * hourMs, untilViolated ? 1 : violationsMax);
     return { seed, hours, violations: run.violations, faults: run.faults.counts, traceHash: run.traceHash() };
   } finally {
     rmSync(root, { recursive: true, force: true });
@@ -46,7 +63,7 @@ export async function simulateStart({ seed, hours, kinds }: SimulateOptions): Pr
 }
 
 class Run {
-  readonly violations: string[] = [];
+  readonly violations: Violation[] = [];
   readonly faults: Faults;
   readonly #world: StartWorld;
   readonly #hash = createHash('sha256');
@@ -55,22 +72,26 @@ class Run {
   readonly #asked = new Map<string, object>();
   readonly #wanted = new Map<string, string>();
   readonly #said = new Set<string>();
+  readonly #fileTargets = new FileTargetCheck();
   #editAtMs = editEveryMs;
+  #listAtMs = 0;
 
-  constructor(world: StartWorld, kinds: readonly FaultKind[] | undefined) {
+  constructor(world: StartWorld, kinds: readonly FaultKind[]) {
     this.#world = world;
     this.faults = faultsOf(world, () => this.#verifyKept(), kinds);
     for (const [index, { name }] of world.truth.targets.entries())
       this.#wanted.set(name, teams[index % teams.length] ?? '');
   }
 
-  async pass(ms: number): Promise<void> {
+  async pass(ms: number, most: number): Promise<void> {
     const { clock, disk } = this.#world;
-    while (clock.monotonicMs() < ms && this.violations.length < violationsMax) {
+    while (clock.monotonicMs() < ms && this.violations.length < most) {
       await clock.advance(stepMs);
       for (const target of this.#world.truth.targets) this.#turn(target);
       this.#edit();
+      this.#world.files?.step();
       this.#register();
+      this.#list();
       await this.faults.step();
       this.#check();
     }
@@ -94,12 +115,20 @@ class Run {
     target.turnedMs = nowMs;
   }
 
-  /** Sometimes a target changes its team, or the alert its teams. */
+  /** Sometimes a target changes its team, an alert its teams, or the alert about the prober comes or goes. */
   #edit(): void {
     const { clock, random, truth, runtime } = this.#world;
     const nowMs = clock.monotonicMs();
     if (nowMs < this.#editAtMs) return;
     this.#editAtMs = nowMs + random.next() * 2 * editEveryMs;
+    const lot = random.next();
+    const isRefusing = this.faults.times.refusingMs !== undefined;
+    if (lot < (isRefusing ? proberEdits.refusing : proberEdits.well)) {
+      truth.hasProberAlert = !truth.hasProberAlert;
+      truth.proberAlertChangedMs = nowMs;
+      runtime.reload();
+      return;
+    }
     if (random.next() < 0.3) {
       const without = Math.floor(random.next() * teams.length);
       truth.teams = teams.filter((_, index) => index !== without);
@@ -120,9 +149,9 @@ class Run {
     for (const target of truth.targets) {
       if (target.team !== undefined || this.#asked.get(target.name) === life) continue;
       this.#asked.set(target.name, life);
-      this.#put(target, this.#wanted.get(target.name) ?? '').catch((error: unknown) =>
-        this.violations.push(`${error}`),
-      );
+      this.#put(target, this.#wanted.get(target.name) ?? '').catch((error: unknown) => {
+        if (life.alive) this.#violated('asked', `${error}`);
+      });
     }
   }
 
@@ -140,37 +169,58 @@ class Run {
     target.editedMs = clock.monotonicMs();
   }
 
-  /** Nothing that was acknowledged is lost at a power loss. */
+  /** Looks at the targets of the files from time to time. An answer that does not come says nothing. */
+  #list(): void {
+    const { clock, runtime, life, files } = this.#world;
+    if (!files || clock.monotonicMs() < this.#listAtMs) return;
+    this.#listAtMs = clock.monotonicMs() + listEveryMs;
+    askApi(runtime, 'GET', '/v1/namespaces/default/targets?limit=100').then(
+      ({ status, body }: Answer) => {
+        if (status !== 200 || life !== this.#world.life || !life.alive) return;
+        const listed = body.items.map(({ metadata: { name, uid, deletionTimestamp } }) => {
+          return { name, uid, isLeaving: deletionTimestamp !== undefined };
+        });
+        const times = { nowMs: clock.monotonicMs(), calmMs: this.faults.times.commonMs + recoverMs };
+        for (const detail of this.#fileTargets.wrong(files.expected(), listed, times)) this.#violated('files', detail);
+      },
+      () => undefined,
+    );
+  }
+
+  /** Nothing that was acknowledged is lost at the end of a process. */
   async #verifyKept(): Promise<void> {
     const { clock, runtime, truth } = this.#world;
     for (const { name, team } of truth.targets) {
       if (team === undefined) continue;
       const answer: Answer = await clock.runUntil(askApi(runtime, 'GET', targetPath(name)));
       const found = answer.status === 200 ? answer.body.metadata.labels.team : `status ${answer.status}`;
-      if (found !== team) this.#violated(`kept: ${name} was acknowledged with ${team} and has ${found}`);
+      if (found !== team) this.#violated('kept', `${name} was acknowledged with ${team} and has ${found}`);
     }
   }
 
   #check(): void {
     const { times } = this.faults;
     this.#see(this.#seen());
-    for (const detail of wrongIncidents(this.#world, times)) this.#violated(`incident: ${detail}`);
-    for (const detail of this.#world.disk.damage) this.#violated(`kept: alerts: ${detail}`);
-    for (const detail of lateProbes(this.#world, times)) this.#violated(`probing: ${detail}`);
+    for (const detail of wrongIncidents(this.#world, times)) this.#violated('incident', detail);
+    for (const detail of wrongProberIncidents(this.#world, times)) this.#violated('incident', detail);
+    for (const detail of this.#world.disk.damage) this.#violated('kept', `alerts: ${detail}`);
+    for (const detail of lateProbes(this.#world, times)) this.#violated('probing', detail);
   }
 
   #seen(): string {
     const { truth, receivers, clock } = this.#world;
-    const open = [...receivers.values()].map((receiver) => truth.targets.map(({ name }) => receiver.isOpen(name)));
+    const open = [...receivers.values()].map((receiver) =>
+      truth.targets.map(({ name }) => receiver.isOpen(targetAlert, name)),
+    );
     return `${clock.nowMs()} ${truth.targets.map(({ isDown, probedMs }) => [isDown, probedMs])} ${open}`;
   }
 
   /** What stays wrong is said once. */
-  #violated(detail: string): void {
+  #violated(invariant: Violation['invariant'], detail: string): void {
     const about = detail.replace(/\d+ s$/, '');
     if (this.#said.has(about)) return;
     this.#said.add(about);
-    this.violations.push(`after ${Math.round(this.#world.clock.monotonicMs() / 1_000)} s: ${detail}`);
+    this.violations.push({ invariant, timeMs: Math.round(this.#world.clock.monotonicMs()), detail });
   }
 
   #see(line: string): void {

@@ -21,7 +21,14 @@ export type Truth = {
   /** The teams that the alert is about. */
   teams: readonly string[];
   teamsChangedMs: number;
+  /** Whether the alert about the prober itself is configured, and since when it is so. */
+  hasProberAlert: boolean;
+  proberAlertChangedMs: number;
 };
+
+/** The alert about targets, and the one about the prober. */
+export const targetAlert = 'down';
+export const proberAlert = 'prober';
 
 /** undefined: not known. */
 export function shouldBeOpen({ teams }: Truth, { isDown, team }: TargetTruth): boolean | undefined {

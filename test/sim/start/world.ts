@@ -14,23 +14,27 @@ import { recordingLog } from '../../support/recording-log.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';
 import { type Disk, simulatedDisk } from './disk.ts';
+import { fileWaits } from './file-waits.ts';
+import { type ConfigFiles, configFiles } from './files.ts';
 import { type Life, newLife } from './life.ts';
 import { scriptedProbing } from './probing.ts';
 import { senderTo, simulatedReceiver } from './receivers.ts';
-import type { TargetTruth, Truth } from './truth.ts';
+import { proberAlert, type TargetTruth, type Truth, targetAlert } from './truth.ts';
 
 export type StartWorld = {
   readonly clock: VirtualClock;
   readonly random: Random;
   readonly disk: Disk;
   readonly truth: Truth;
+  /** Those of targets, if the configuration names any. */
+  readonly files: ConfigFiles | undefined;
   readonly receivers: ReadonlyMap<string, ReturnType<typeof simulatedReceiver>>;
-  /** Alerts lose most of their events, as when their queue is full. */
-  losesEvents: boolean;
+  /** The subscriber that loses most of its events, as when its queue is full. */
+  losesEventsOf: string | undefined;
   /** The process that lives. */
   life: Life;
   runtime: Runtime;
-  /** Another life, after a power loss. */
+  /** Another life, after the end of the present one. */
   restart(): void;
 };
 
@@ -39,19 +43,26 @@ const firstPort = 9_001;
 const targetCount = 4;
 export const teams: readonly string[] = ['red', 'blue', 'green'];
 const productSeed = 0x5eed;
+/** Of the events of a subscriber that loses some. */
+const lostShare = 0.7;
 
 /** `root`: a folder for the files of all lives. */
-export function buildStartWorld(seed: number, root: string): StartWorld {
-  const clock = virtualClock();
+export function buildStartWorld(seed: number, root: string, hasFiles: boolean): StartWorld {
+  const waits = fileWaits();
+  const clock = virtualClock({ quiet: waits.over });
   const random = seededRandom(seed);
   const productRandom = seededRandom(seed ^ productSeed);
   const disk = simulatedDisk(root, { clock, random });
   mkdirSync(disk.folder(), { mode: 0o700 });
+  const files = hasFiles ? configFiles(root, { clock, random }) : undefined;
   const targets = Array.from({ length: targetCount }, (_, index): TargetTruth => {
     const port = firstPort + index;
     return { name: `t${index}`, port, isDown: false, team: undefined, turnedMs: 0, editedMs: 0, probedMs: 0 };
   });
-  const truth: Truth = { targets, teams: ['red', 'blue'], teamsChangedMs: 0 };
+  const truth: Truth = {
+    ...{ targets, teams: ['red', 'blue'], teamsChangedMs: 0 },
+    ...{ hasProberAlert: true, proberAlertChangedMs: 0 },
+  };
   const receivers = new Map(receiverNames.map((name) => [name, simulatedReceiver(name)]));
 
   const begin = (): Pick<StartWorld, 'life' | 'runtime'> => {
@@ -62,9 +73,9 @@ export function buildStartWorld(seed: number, root: string): StartWorld {
       subscribe: (pattern, subscriber, options) =>
         bus.subscribe(pattern, (event) => (isLost(options?.name) ? undefined : subscriber(event)), options),
     });
-    const isLost = (name = '') => name === 'alerts' && world.losesEvents && random.next() < 0.7;
+    const isLost = (name = '') => name === world.losesEventsOf && random.next() < lostShare;
     const runtime = startRuntime(
-      { dataDir: disk.folder(), config: configOf(truth) },
+      { dataDir: disk.folder(), config: configOf(truth, files) },
       {
         ...ports,
         log: recordingLog(),
@@ -73,12 +84,13 @@ export function buildStartWorld(seed: number, root: string): StartWorld {
         openSender: senderTo(receivers, life, { clock: life.clock, random }),
         probing: scriptedProbing(truth, life, random),
         wrapBus,
+        openConverter: waits.openConverter,
       },
     );
     return { life, runtime };
   };
   const world: StartWorld = {
-    ...{ clock, random, disk, truth, receivers, losesEvents: false },
+    ...{ clock, random, disk, truth, files, receivers, losesEventsOf: undefined },
     ...begin(),
     restart() {
       Object.assign(world, begin());
@@ -88,25 +100,28 @@ export function buildStartWorld(seed: number, root: string): StartWorld {
 }
 
 /** The configuration as it stands in its file. */
-function configOf(truth: Truth): ConfigSetup {
+function configOf(truth: Truth, files: ConfigFiles | undefined): ConfigSetup {
   const notify = receiverNames.join(', ');
   const named = receiverNames.map((name) => `  - { name: ${name}, slack: { url: "https://${name}.test/x" } }\n`);
   const labels = `team in (${truth.teams.join(', ')})`;
-  const read = parseConfig(
-    `alerts:\n  - { name: down, match: { labels: "${labels}" }, notify: [${notify}] }\nreceivers:\n${named.join('')}`,
-  );
+  const ofProber = `  - { name: ${proberAlert}, match: { pattern: { detail-type: [Prober Degraded] } }, notify: [${notify}] }\n`;
+  const alerts = [
+    `  - { name: ${targetAlert}, match: { labels: "${labels}" }, notify: [${notify}] }\n`,
+    ...(truth.hasProberAlert ? [ofProber] : []),
+  ];
+  const read = parseConfig(`alerts:\n${alerts.join('')}receivers:\n${named.join('')}`);
   if (read.kind === 'invalid') throw new Error(read.problems.map(({ detail }) => detail).join('; '));
-  const folder = '/nonexistent';
+  const { folder = '/nonexistent' } = files ?? {};
   return {
     path: join(folder, 'probelet.yaml'),
     folder,
-    targets: [],
+    targets: files ? [{ files: [files.pattern] }] : [],
     alerts: {
       rules: alertRules(read.config),
       receivers: receiverNames.map((name) => ({ kind: 'slack', name, url: `https://${name}.test/x` })),
     },
     names: receiverNames,
     version: 'ENOENT',
-    again: async () => configOf(truth),
+    again: async () => configOf(truth, files),
   };
 }
