@@ -31,6 +31,8 @@ export type Extent = {
   readonly kept: readonly Job[];
   /** Seeds of the other worlds, an hour each. */
   readonly worlds: Readonly<Partial<Record<WorldName, number>>>;
+  /** Arguments of the mutants. */
+  readonly mutants: readonly string[];
 };
 
 export const full: Extent = {
@@ -42,6 +44,7 @@ export const full: Extent = {
   kubernetes: [[], ['--lifecycle', 'static']],
   kept: [],
   worlds: { large: 20, crowded: 4, functions: 40, tick: 40, watched: 40, site: 20 },
+  mutants: [],
 };
 /** For every change: fewer seeds, and those that ever failed. */
 export const slice: Extent = {
@@ -53,6 +56,7 @@ export const slice: Extent = {
   kubernetes: [['--slice']],
   kept: [keptJob],
   worlds: { large: 1, crowded: 1, functions: 4, tick: 4, watched: 4, site: 2 },
+  mutants: ['--slice'],
 };
 
 /** Simulated, a seed. */
@@ -101,7 +105,7 @@ export function planOf(extent: Extent, chance: () => number): Plan {
       sim('sim by chance', Math.floor(chance() * 2 ** 31), chanceSeeds),
       ...extent.kept,
       ...worldJobs(extent.worlds),
-      { name: 'mutants', script: 'sim:mutants', args: [], givesWay: true },
+      { name: 'mutants', script: 'sim:mutants', args: extent.mutants, givesWay: true },
     ],
     waiting: [
       {
