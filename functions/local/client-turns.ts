@@ -11,16 +11,17 @@ import { type Slices, slices } from '../../shared/lib/slices.ts';
  */
 export type ClientTurns = { readonly known: Slices; readonly newcomers: Slices; readonly strangers: Slices };
 
-/** Of newcomers, and of strangers: enough for some five refusals at a time. */
+/** Enough for some ten first requests at a time: connections that wait for it are many where clients come and go. */
+const newcomersMs = 2;
 const strangersMs = 1;
-/** From one part to the next: a flood of both takes a fifth of a core, and keeps none from sleeping. */
+/** From one part to the next: a flood of both takes a third of a core, and keeps none from sleeping. */
 const strangersEveryMs = 10;
 
 /** One for the process, since it has one event loop. `begins`: called before each piece of work. */
 export function clientTurns(begins?: () => void): ClientTurns {
   const ports = { ...loopTurns, begins };
-  const spacedSlices = () => slices({ ...ports, turnMs: strangersMs, nextTurn: spaced(strangersEveryMs) });
-  return { known: slices(ports), newcomers: spacedSlices(), strangers: spacedSlices() };
+  const ofPart = (turnMs: number) => slices({ ...ports, turnMs, nextTurn: spaced(strangersEveryMs) });
+  return { known: slices(ports), newcomers: ofPart(newcomersMs), strangers: ofPart(strangersMs) };
 }
 
 /** Calls back in the next turn, or once so much time has passed since the last one. */
