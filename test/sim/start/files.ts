@@ -11,7 +11,7 @@ export type ConfigFiles = {
   readonly folder: string;
   /** Of the configuration, from its folder. */
   readonly pattern: string;
-  /** Goes on with what happens to the files. */
+  /** What happens to the files next. */
   step(): void;
   /** What each target of the files has to be now, and since when, monotonic ms. */
   expected(): readonly ExpectedTarget[];
