@@ -1,14 +1,14 @@
 /** One life of `npm start` under a tracer: registrations, labels, targets that fail and recover, an alert of each. */
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Random } from '../../../shared/lib/random.ts';
 import { startProduct } from '../../local/product.ts';
 import { askApi, targetPath } from '../../support/api-client.ts';
 import { pause } from '../../support/wait.ts';
+import { closeServer, listenOnLoopback } from '../alerts/loopback.ts';
+import { type DecidedTargets, decidedTargets } from '../alerts/targets.ts';
 import { callsIn, type DiskCall, tracer } from './traced-calls.ts';
 
 /** What a client or a receiver knows, and from when on. */
@@ -34,7 +34,7 @@ export type LifeOptions = {
   readonly env?: NodeJS.ProcessEnv;
 };
 
-const targetCount = 6;
+const names = Array.from({ length: 6 }, (_, index) => `t${index}`);
 const editEveryMs = 100;
 const turnMsMin = 4_000;
 const turnMsMax = 12_000;
@@ -50,7 +50,7 @@ export async function liveOnce({ folder, seconds, random, node, env = process.en
   const dataDir = join(folder, 'kept', 'data');
   const known: Known[] = [];
   const hook = await receiver(known, random);
-  const targets = await Promise.all(Array.from({ length: targetCount }, (_, index) => listener(`t${index}`)));
+  const targets = await decidedTargets();
   const config = join(folder, 'probelet.yaml');
   writeFileSync(config, configOf(hook.port), { mode: 0o600 });
   const traces = join(folder, 'trace');
@@ -61,8 +61,7 @@ export async function liveOnce({ folder, seconds, random, node, env = process.en
     await Promise.all([edit(product.url, targets, { known, untilMs }), turn(targets, { random, untilMs })]);
   } finally {
     await product.stop('SIGKILL');
-    hook.close();
-    for (const target of targets) target.close();
+    await Promise.all([hook.close(), targets.close()]);
   }
   await pause(tracerEndsMs);
   return { calls: callsIn(traces), known, dataDir };
@@ -77,53 +76,24 @@ const configOf = (port: number): string =>
 
 /** Takes notifications, and refuses some of them for now. */
 async function receiver(known: Known[], random: Random) {
-  const server: Server = createServer(async (request, response) => {
+  const server = createServer(async (request, response) => {
     const { data } = JSON.parse(await text(request));
     const isRefused = random.next() < refusesShare;
     if (!isRefused) known.push({ atMs: nowMs(), kind: data.closed ? 'closed' : 'notified', batch: data.batch });
     response.writeHead(isRefused ? 500 : 200).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, close: () => server.close() };
-}
-
-type Target = { readonly name: string; readonly port: number; turn(): void; close(): void };
-
-/** Accepts connections, or refuses them. */
-async function listener(name: string): Promise<Target> {
-  const listen = (port: number): TcpServer =>
-    createTcpServer((socket) => socket.on('error', () => undefined).destroy()).listen(port, '127.0.0.1');
-  let server: TcpServer | undefined = listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const close = () => {
-    server?.close();
-    server = undefined;
-  };
-  return {
-    name,
-    port,
-    turn() {
-      if (server) close();
-      else server = listen(port);
-    },
-    close,
-  };
+  return { port: await listenOnLoopback(server), close: () => closeServer(server) };
 }
 
 type Editing = { readonly known: Known[]; readonly untilMs: number };
 
 /** Each target in turn gets another version as a label. */
-async function edit(url: string, targets: readonly Target[], { known, untilMs }: Editing): Promise<void> {
+async function edit(url: string, { specOf }: DecidedTargets, { known, untilMs }: Editing): Promise<void> {
   for (let version = 1; nowMs() < untilMs; version += 1)
-    for (const { name, port } of targets) {
-      const readinessProbe = { tcpSocket: { port }, periodSeconds: 1, failureThreshold: 1 };
+    for (const name of names) {
       const labels = { own: name, version: `${version}` };
-      const { status } = await askApi(url, 'PUT', targetPath(name), {
-        metadata: { labels },
-        spec: { host: '127.0.0.1', readinessProbe },
-      });
+      const body = { metadata: { labels }, spec: specOf(name) };
+      const { status } = await askApi(url, 'PUT', targetPath(name), body);
       if (status < 300) known.push({ atMs: nowMs(), kind: 'registered', name, version });
       await pause(editEveryMs);
     }
@@ -131,14 +101,14 @@ async function edit(url: string, targets: readonly Target[], { known, untilMs }:
 
 type Turning = { readonly random: Random; readonly untilMs: number };
 
-async function turn(targets: readonly Target[], { random, untilMs }: Turning): Promise<void> {
+async function turn({ down }: DecidedTargets, { random, untilMs }: Turning): Promise<void> {
   await Promise.all(
-    targets.map(async (target) => {
+    names.map(async (name) => {
       for (;;) {
         const forMs = turnMsMin + random.next() * (turnMsMax - turnMsMin);
         if (nowMs() + forMs > untilMs) return pause(untilMs - nowMs());
         await pause(forMs);
-        target.turn();
+        if (!down.delete(name)) down.add(name);
       }
     }),
   );

@@ -196,7 +196,7 @@ export const startMutants: readonly StartMutant[] = [
     by: tested('run/tick-covered'),
   },
   {
-    name: 'a target is removed whoever owns it by now',
+    name: 'a target is removed although another file has it by now',
     change: {
       file: 'functions/local/config-pruning.ts',
       from: 'stored && stored.target.annotations[configFileAnnotation] !== file',
