@@ -56,6 +56,7 @@ export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: 
   const { promise: loaded, resolve: onFirstLoad } = Promise.withResolvers<void>();
   let view: (() => RunView) | undefined;
   let lastView: typeof view;
+  let isFirst = true;
 
   const runs = hostShards({
     clock,
@@ -66,6 +67,9 @@ export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: 
     portsFor: (lease) => ({ ...ports, ...ports.forRun(), lease }),
     async runShard(runPorts, message, deadlineMs, options) {
       let own: typeof view;
+      // The run of an earlier process has died with it, however fresh its last beat is, and cannot be asked to leave.
+      const redelivered = options?.redelivered || isFirst;
+      isFirst = false;
       const onLoaded = (look: () => RunView) => {
         own = look;
         view = look;
@@ -75,7 +79,13 @@ export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: 
         // previous run has loaded.
         if (message.mode !== 'tick') schedule.wake();
       };
-      const end = await runWhole(runPorts, message, deadlineMs, { ...options, memory, socketBudget, onLoaded });
+      const end = await runWhole(runPorts, message, deadlineMs, {
+        ...options,
+        redelivered,
+        memory,
+        socketBudget,
+        onLoaded,
+      });
       // The shard stays held from one slot to the next, so the old view remains until the new run has loaded.
       if (view === own && end.kind !== 'slotDone') view = undefined;
       // A machine that was suspended past the end of a slot does not wait for the next minute.

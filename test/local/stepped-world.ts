@@ -21,6 +21,18 @@ const spec = (port: number) => {
   return { host: '10.0.0.1', readinessProbe: { ...probe, ...(port === 2 && { initialDelaySeconds: 5 }) } };
 };
 
+/** What a process that has been killed asks for is never answered, and does nothing. */
+const whileAlive = <Port extends object>(port: Port, alive: AbortSignal): Port =>
+  new Proxy(port, {
+    get: (target, name, receiver) => {
+      const value: unknown = Reflect.get(target, name, receiver);
+      if (typeof value === 'object' && value !== null) return whileAlive(value, alive);
+      if (typeof value !== 'function') return value;
+      return (...call: unknown[]) =>
+        alive.aborted ? new Promise(() => undefined) : Reflect.apply(value, target, call);
+    },
+  });
+
 const endsSlot = (operation: Operation): boolean =>
   operation.kind === 'update' &&
   operation.key.sk === 'RUN' &&
@@ -81,10 +93,17 @@ export function steppedWorld(mode: LayoutContext['mode'] = 'resident') {
     abandon: () => undefined,
   });
   const metrics = { observe: () => undefined, remove: () => undefined };
-  const start = () => hostShard({ clock, random, log, store, bus, canaries: [], forRun, metrics }, { mode });
+  let kill = (): void => undefined;
+  const start = () => {
+    const alive = new AbortController();
+    kill = () => alive.abort();
+    const ofLife = { store: whileAlive(store, alive.signal), forRun: () => whileAlive(forRun(), alive.signal) };
+    return hostShard({ clock, random, log, bus, canaries: [], metrics, ...ofLife }, { mode });
+  };
   let host = start();
   return {
     log,
+    nowMs: clock.nowMs,
     advance: virtual.advance,
     register: (port: number) => register(app, `target-${port}`, spec(port)),
     step,
@@ -102,6 +121,13 @@ export function steppedWorld(mode: LayoutContext['mode'] = 'resident') {
     },
     async restart() {
       await virtual.runUntil(host.stop());
+      host = start();
+      await virtual.advance(0);
+    },
+    /** Ends the process where it stands: nothing that it begins from here on is done. */
+    kill: () => kill(),
+    /** After a kill. */
+    async startAgain() {
       host = start();
       await virtual.advance(0);
     },

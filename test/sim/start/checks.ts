@@ -16,9 +16,9 @@ const promptMs = 60_000;
 /** An edit may count with the next scan. */
 const editPromptMs = 6 * 60_000;
 export const periodMs = 10_000;
-/** Beyond the period, where the store and the machine are well. */
+/** After a probe is due, where the store and the clock are well. */
 const probeSlackMs = 5_000;
-/** How long a fault of the store or the machine may delay probes after its end. */
+/** How long a fault of the store or the clock may delay probes after its end; a new process has no such excuse. */
 const probeRecoverMs = 120_000;
 /** How long a process waits for its kept alerts before it says anything. */
 const loadMs = 30_000;
@@ -70,11 +70,12 @@ type Wrong = { readonly should: boolean; readonly forMs: number };
 const wrongText = ({ name }: Receiver, what: string, { should, forMs }: Wrong): string =>
   `${name}: ${what} is ${should ? 'not ' : ''}open, wrong for ${Math.round(forMs / 1_000)} s`;
 
-/** Probes that are late although neither the store nor the machine has a fault: alerts must not matter. */
-export function lateProbes({ clock, truth }: StartWorld, { probingMs }: FaultTimes): readonly string[] {
+/** Late probes although neither the store nor the clock has a fault: alerts and earlier lives must not matter. */
+export function lateProbes({ clock, truth, life }: StartWorld, { probingMs }: FaultTimes): readonly string[] {
   const nowMs = clock.monotonicMs();
   if (nowMs - probingMs < probeRecoverMs) return [];
-  const isLate = ({ probedMs }: TargetTruth) => nowMs - probedMs > periodMs + probeSlackMs;
+  // A new process makes at once what became due while there was none.
+  const isLate = ({ probedMs }: TargetTruth) => nowMs - Math.max(probedMs + periodMs, life.beganMs) > probeSlackMs;
   return truth.targets
     .filter(isLate)
     .map(({ name, probedMs }) => `${name} was not probed for ${Math.round((nowMs - probedMs) / 1_000)} s`);

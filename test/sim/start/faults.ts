@@ -1,4 +1,5 @@
 /** The faults of the world of `npm start`: in storms, with calm between them in which everything has to recover. */
+import type { Random } from '../../../shared/lib/random.ts';
 import type { DiskFault } from './disk.ts';
 import type { ReceiverFault } from './receivers.ts';
 import type { StartWorld } from './world.ts';
@@ -7,7 +8,7 @@ import type { StartWorld } from './world.ts';
 export type FaultTimes = {
   /** Of what all receivers depend on. */
   commonMs: number;
-  /** Of what probing may depend on: not of alerts. */
+  /** Of what may delay probes for a while: not of alerts, and a new process probes at once. */
   probingMs: number;
   readonly receiverMs: Map<string, number>;
   /** Since when the store takes no write; undefined: it takes some. */
@@ -40,10 +41,18 @@ const calmMs = 40 * 60_000;
 const everyMs = 90_000;
 const faultMsMax = 240_000;
 const stepMsMax = 2 * 86_400_000;
+/** Mostly at once, as a supervisor does; a machine takes a while. */
 const restartMsMax = 60_000;
+const restartMs = (random: Random): number => random.next() ** 4 * restartMsMax;
+/** A shard is held for so long at a time, by the wall clock: what a life ends in the middle of is then on the disk. */
+const slotMs = 13 * 60_000;
+/** How long around the end of a slot counts as there, and how often a life that ends does so there. */
+const nearSlotEndMs = 15_000;
+const nearSlotEndShare = 0.5;
 /** Within which a process writes. */
 const writesWithinMs = 10_000;
-const ofProbing: ReadonlySet<StormKind> = new Set(['store', 'clock step', 'power loss', 'restart']);
+const ofProbing: ReadonlySet<StormKind> = new Set(['store', 'clock step']);
+const ofLife: ReadonlySet<StormKind> = new Set(['power loss', 'restart']);
 
 export function faultsOf(world: StartWorld, onRestart: () => Promise<void>, chosen: readonly FaultKind[]): Faults {
   const kinds = stormKinds.filter((kind) => chosen.includes(kind));
@@ -52,6 +61,8 @@ export function faultsOf(world: StartWorld, onRestart: () => Promise<void>, chos
   const counts = new Map<StormKind, number>();
   let under: readonly Under[] = [];
   let nextMs = stormMs / 2;
+  /** An end of a life that waits for its moment. */
+  let aimed: { readonly kind: StormKind; readonly atMs: number } | undefined;
 
   const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random.next() * values.length)] as Value;
   const touch = ({ kind, receiver }: Pick<Under, 'kind' | 'receiver'>) => {
@@ -108,14 +119,26 @@ export function faultsOf(world: StartWorld, onRestart: () => Promise<void>, chos
         if (nowMs >= fault.untilMs) fault.end();
       }
       under = under.filter(({ untilMs }) => nowMs < untilMs);
+      if (aimed && nowMs >= aimed.atMs) {
+        const { kind } = aimed;
+        aimed = undefined;
+        await begin(kind);
+      }
       if (nowMs < nextMs || kinds.length === 0) return;
       const kind = pick(kinds);
-      if (!under.some((each) => each.kind === kind)) await begin(kind);
+      if (ofLife.has(kind) && random.next() < nearSlotEndShare) aimed ??= { kind, atMs: nearSlotEnd(world) };
+      else if (!under.some((each) => each.kind === kind)) await begin(kind);
       nextMs = clock.monotonicMs() + random.next() * 2 * everyMs;
       const inCycleMs = nextMs % (stormMs + calmMs);
       if (inCycleMs > stormMs) nextMs += stormMs + calmMs - inCycleMs;
     },
   };
+}
+
+/** An instant shortly before or after the end of the present slot, monotonic. */
+function nearSlotEnd({ clock, random }: StartWorld): number {
+  const toSlotEndMs = slotMs - (clock.nowMs() % slotMs);
+  return clock.monotonicMs() + toSlotEndMs + (random.next() * 2 - 1) * nearSlotEndMs;
 }
 
 /** Returns what ends it. */
@@ -140,7 +163,7 @@ async function losePower(world: StartWorld): Promise<void> {
   disk.cutAtWrite(life);
   await clock.advance(random.next() * writesWithinMs);
   disk.cut(life);
-  await clock.advance(random.next() * restartMsMax);
+  await clock.advance(restartMs(random));
   world.restart();
   // What is open is reported again, and only a person can end what is over.
   if (disk.givesUpAlerts()) for (const receiver of receivers.values()) receiver.closeAll();
@@ -151,6 +174,6 @@ async function stopAndStart(world: StartWorld): Promise<void> {
   const { life, runtime, clock, random } = world;
   await clock.runUntil(runtime.stop());
   life.end();
-  await clock.advance(random.next() * restartMsMax);
+  await clock.advance(restartMs(random));
   world.restart();
 }

@@ -209,4 +209,13 @@ export const startMutants: readonly StartMutant[] = [
     change: { file: 'functions/local/alerts.ts', from: 'const firstScanMs = 30_000;', to: 'const firstScanMs = 3e9;' },
     by: simulated('power loss', 'events'),
   },
+  {
+    name: 'a new process waits for the run of a dead one',
+    change: {
+      file: 'functions/local/shard-host.ts',
+      from: 'options?.redelivered || isFirst',
+      to: 'options?.redelivered || false',
+    },
+    by: simulated('power loss', 'restart'),
+  },
 ];

@@ -1,0 +1,37 @@
+/** One machine whose process is killed and started again at once, whatever moment of a slot that meets. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { periodSeconds, steppedWorld } from './stepped-world.ts';
+
+const slotMs = 13 * 60_000;
+const downMs = 1_000;
+const watchedMs = 60_000;
+/** From the start: a probe may wait for the next instant of its phase, and as long again because a hand-over met it. */
+const gapMaxMs = 2 * periodSeconds * 1_000 + 1_000;
+/** Around the end of a slot: a beat (5 s), how long one counts as fresh (10 s), the lease (15 s), and between. */
+const aroundSlotEndMs = [
+  -240_500, -60_000, -16_000, -11_000, -8_500, -6_000, -4_500, -2_500, -900, -100, 100, 2_000, 9_000,
+];
+/** A process may be killed while it still starts. */
+const kills = [1, 2, 3];
+const livesMs = 3_000;
+
+for (const atMs of aroundSlotEndMs)
+  for (const count of kills)
+    test(`a process that is killed ${count} times, first ${atMs} ms after the end of a slot, probes again at once`, async () => {
+      const world = steppedWorld();
+      for (const port of [1, 3]) await world.register(port);
+      const toSlotEndMs = slotMs - (world.nowMs() % slotMs);
+      await world.advance(toSlotEndMs + slotMs + atMs);
+      for (let kill = 1; kill <= count; kill += 1) {
+        if (kill > 1) await world.advance(livesMs);
+        world.kill();
+        await world.advance(downMs);
+        await world.startAgain();
+      }
+      world.takeGaps();
+      await world.advance(watchedMs);
+      const late = world.takeGaps().filter(([, gapMs]) => gapMs > gapMaxMs);
+      assert.deepEqual(late, []);
+      await world.stop();
+    });
