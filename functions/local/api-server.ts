@@ -12,6 +12,7 @@ import { BulkRoom, busy, isBulk } from './bulk-room.ts';
 import { type ClientPorts, ClientStream } from './client-stream.ts';
 import { type ClientTurns, clientTurns } from './client-turns.ts';
 import { boundConnections, type ConnectionTimeouts, clientEvent, connectionTimeouts } from './connections.ts';
+import { GatheredMessage } from './gathered-message.ts';
 import { refuseBrokenRequests, refuseOn } from './refused-requests.ts';
 
 type Fetch = (request: Request) => Response | Promise<Response>;
@@ -40,6 +41,7 @@ export function apiServer(fetch: Fetch, options: ApiServerOptions): Server {
   // Otherwise Node would reject a request without Host with an empty body.
   const server = createServer({
     ...{ ...timeouts, maxHeaderSize: headBytesMax, requireHostHeader: false, highWaterMark: messageBytesMax },
+    IncomingMessage: GatheredMessage,
   });
   const unread = new Map<ClientStream, number>();
   const answer = answering(fetch, options, { turns, unread });

@@ -15,7 +15,7 @@ const pieceBytesMax = 4 * 1024;
 /** Read ahead of the parser, to notice that a client which waits has gone. One read of Node may exceed it. */
 const restBytesMax = 16 * 1024;
 /** Ends the head of each request, and each body in chunks. */
-const headEnd = '\r\n\r\n';
+const headEnd = Buffer.from('\r\n\r\n');
 
 export type ClientPorts = {
   readonly turns: ClientTurns;

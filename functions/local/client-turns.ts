@@ -11,6 +11,8 @@ import { type Slices, slices } from '../../shared/lib/slices.ts';
  */
 export type ClientTurns = { readonly known: Slices; readonly newcomers: Slices; readonly strangers: Slices };
 
+/** A probe meets two or three turns on its way, each with such a part. */
+const knownMs = 3;
 /** Enough for some ten first requests at a time: connections that wait for it are many where clients come and go. */
 const newcomersMs = 2;
 const strangersMs = 1;
@@ -19,21 +21,15 @@ const strangersEveryMs = 10;
 
 /** One for the process, since it has one event loop. `begins`: called before each piece of work. */
 export function clientTurns(begins?: () => void): ClientTurns {
-  const ports = { ...loopTurns, begins };
-  const ofPart = (turnMs: number) => slices({ ...ports, turnMs, nextTurn: spaced(strangersEveryMs) });
-  return { known: slices(ports), newcomers: ofPart(newcomersMs), strangers: ofPart(strangersMs) };
-}
-
-/** Calls back in the next turn, or once so much time has passed since the last one. */
-function spaced(everyMs: number): (callback: () => void) => void {
-  let dueMs = 0;
-  return (callback) => {
-    const run = () => {
-      dueMs = performance.now() + everyMs;
-      callback();
-    };
-    const restMs = dueMs - performance.now();
-    if (restMs > 0) setTimeout(run, restMs);
-    else setImmediate(run);
+  const ofPart = (turnMs: number, msAfter: (tookMs: number) => number) =>
+    slices({ ...loopTurns, begins, turnMs, rest: { msAfter, later } });
+  const ofEvery = (turnMs: number) => ofPart(turnMs, (tookMs) => tookMs * (strangersEveryMs / turnMs - 1));
+  return {
+    // What takes longer than its slice costs as much time again, in which all that it delayed is done.
+    known: ofPart(knownMs, (tookMs) => Math.max(0, tookMs - knownMs)),
+    newcomers: ofEvery(newcomersMs),
+    strangers: ofEvery(strangersMs),
   };
 }
+
+const later = (ms: number, callback: () => void): void => void setTimeout(callback, ms);

@@ -35,6 +35,8 @@ import { stopOnSignal } from './stop-signals.ts';
 import { localWatchdog, rememberedInTable } from './watched.ts';
 import { startWorker } from './worker.ts';
 
+/** Connections that may wait to be accepted. Beyond that the kernel drops a SYN, which its client repeats after 1 s. */
+const backlogMax = 4_096;
 /** Exit codes: 1 for a failure to start, 2 for wrong usage. */
 const exitFailed = 1;
 const exitUsage = 2;
@@ -151,7 +153,7 @@ function listen(
   const isAuthorized = options.token === undefined ? undefined : tokenCheck(options.token);
   const { connectionsMax } = shares;
   const server = apiServer(fetch, { hostname, connectionsMax, log, turns, ...(isAuthorized && { isAuthorized }) });
-  server.listen(askedPort, hostname, () => {
+  server.listen({ port: askedPort, host: hostname, backlog: backlogMax }, () => {
     const { address, port } = server.address() as AddressInfo;
     boundPort = port;
     const host = address.includes(':') ? `[${address}]` : address;

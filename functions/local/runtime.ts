@@ -15,6 +15,7 @@ import type { Poison } from '../../shared/store/items.ts';
 import { type SqliteStore, sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { type LocalAlertPorts, localAlerts } from './alerts.ts';
+import { BodyRoom } from './body-room.ts';
 import { census } from './census.ts';
 import { type Configuration, type ConfigurationPorts, followConfig } from './configuration.ts';
 import { type DataDir, holdDataDir } from './data-dir.ts';
@@ -140,21 +141,25 @@ function keepUp(sqlite: SqliteStore, ports: Pick<RuntimePorts, 'clock' | 'log'>)
   };
 }
 
+/** What the requests of clients have of each turn and of the memory. The configuration is applied beside them. */
 function servedApi(deps: ApiDeps, turns: Slices | undefined) {
   const yaml = yamlParser(deps.clock);
-  const app = apiApp({ ...deps, parseYaml: yaml.parse, ...(turns && inTurns(deps.store, turns)) });
-  return { fetch: (request: Request) => app.fetch(request), close: yaml.close };
+  const room = turns && new BodyRoom(turns);
+  const inTurns = turns && { store: slicedStore(deps.store, turns), pause: turns.pause };
+  const app = apiApp({ ...deps, parseYaml: yaml.parse, ...inTurns, ...(room && { admit: room.admit }) });
+  const fetch = async (request: Request) => {
+    try {
+      return await app.fetch(request);
+    } finally {
+      room?.leave(request);
+    }
+  };
+  return { fetch, close: yaml.close };
 }
 
 function wrappedBus({ clock, random, log, wrapBus = (bus) => bus }: RuntimePorts): InProcessBus {
   return wrapBus(inProcessBus({ clock, random, log }));
 }
-
-/** What the requests of clients have of each turn. The configuration is applied beside them. */
-const inTurns = (store: Store, turns: Slices): Pick<ApiDeps, 'store' | 'pause'> => ({
-  store: slicedStore(store, turns),
-  pause: turns.pause,
-});
 
 type ConfiguredPorts = LocalAlertPorts &
   Pick<RuntimePorts, 'configClock' | 'openConverter'> & { readonly deps: ApiDeps };

@@ -3,7 +3,7 @@ import { ownProperty } from '../core/own-property.ts';
 import { gathered } from '../lib/gathered.ts';
 import { pacer } from '../lib/pace.ts';
 import { sliceMs } from '../lib/slices.ts';
-import type { ApiDeps } from './deps.ts';
+import type { ApiDeps, ParseYaml } from './deps.ts';
 import { type ParsedDocuments, parseJson, parseLargeJson } from './json-text.ts';
 import { type Checked, ok, type Problem, problem } from './problem.ts';
 
@@ -29,7 +29,7 @@ export const mergePatchMediaTypes: MediaTypes = {
 };
 
 export type BodyOptions = {
-  readonly deps: Pick<ApiDeps, 'clock' | 'pause' | 'parseYaml'>;
+  readonly deps: Pick<ApiDeps, 'clock' | 'pause' | 'admit' | 'parseYaml'>;
   /** Whether it may have `largeBytesMax`, as JSON only: YAML takes a hundred times as long to parse. */
   readonly isLarge?: boolean;
   /** The advice for a client that sends several documents, if there is any. */
@@ -62,7 +62,7 @@ export async function readDocuments(
   if (!syntax) return unsupported(request, mediaTypes);
   const text = await readText(request, syntax === 'json' && options.isLarge ? largeBytesMax : bodyBytesMax);
   if (text.kind === 'problem') return text;
-  const parsed = await (syntax === 'json' ? parsedJson(text.value, options) : parsedYaml(text.value, options, request));
+  const parsed = await (syntax === 'json' ? parsedJson : parsedYaml)(text.value, options, request);
   // What comes of the body is a piece of work of its own.
   await options.deps.pause?.();
   return parsed.kind === 'parsed' ? ok(parsed.documents) : problem(400, 'malformed-body', parsed.reason);
@@ -79,16 +79,23 @@ export function streamedBody(request: Request, mediaTypes: MediaTypes, bytesMax:
 
 type Parsing = Omit<BodyOptions, 'several'>;
 
-async function parsedJson(text: string, { deps, isLarge = false }: Parsing): Promise<ParsedDocuments> {
+async function parsedJson(
+  text: string,
+  { deps, isLarge = false }: Parsing,
+  request: Request,
+): Promise<ParsedDocuments> {
+  await deps.admit?.(request);
   if (!isLarge) return parseJson(text);
   return parseLargeJson(text, { valuesMax: largeValuesMax, pause: deps.pause ?? pacer(deps.clock, sliceMs) });
 }
 
 /** Loaded on demand: a function's cold start does not wait for a parser that few requests need. */
-async function parsedYaml(text: string, { deps }: Parsing, { signal }: Request): Promise<ParsedDocuments> {
-  if (deps.parseYaml) return deps.parseYaml(text, signal);
-  const { parseYaml } = await import('./yaml-text.ts');
-  return parseYaml(text);
+async function parsedYaml(text: string, { deps }: Parsing, request: Request): Promise<ParsedDocuments> {
+  const parse: ParseYaml = deps.parseYaml ?? (await import('./yaml-text.ts')).parseYaml;
+  const parsed = await parse(text, request.signal);
+  // Not before: one text after the other is parsed, and those that wait for that keep none in JSON waiting.
+  await deps.admit?.(request);
+  return parsed;
 }
 
 /** As `readBody`, but a request without a body counts as an empty object. */

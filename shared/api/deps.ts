@@ -30,6 +30,8 @@ export type ApiDeps = {
    * gone. Absent: nothing else needs the thread.
    */
   readonly pause?: () => Promise<void>;
+  /** To be awaited before the body of a request takes memory. Its place is free once the request is answered. */
+  readonly admit?: (request: Request) => Promise<void>;
   /** Parses YAML beside this thread. Absent: in it. */
   readonly parseYaml?: ParseYaml;
   /** Every route but `/healthz` requires it as a bearer token; absent: access control is in front of the app. */
@@ -70,7 +72,7 @@ export type ShardDoubt = {
 };
 
 /** Never rejects. When the signal is aborted, the answer no longer matters. */
-export type ParseYaml = (text: string, signal: AbortSignal) => Promise<ParsedDocuments>;
+export type ParseYaml = (text: string, signal: AbortSignal) => ParsedDocuments | Promise<ParsedDocuments>;
 
 /**
  * Calls the subscriber with each event from now on, and waits for the promise that it returns. The returned function

@@ -29,25 +29,37 @@ export type SlicesPorts = {
   readonly begins?: (() => void) | undefined;
   /** The time for all slices of one turn; default `sliceMs`. */
   readonly turnMs?: number;
+  /**
+   * How long other events have the loop for themselves after slices that took so long: a piece of work may take far
+   * longer than a slice, and an event that it delayed may need several turns. Absent: no rest.
+   */
+  readonly rest?: {
+    readonly msAfter: (tookMs: number) => number;
+    readonly later: (ms: number, callback: () => void) => void;
+  };
 };
 
 /** The time for all slices of one turn. */
 export const sliceMs = 5;
 
-export function slices({ monotonicMs, nextTurn, afterPromises, begins, turnMs = sliceMs }: SlicesPorts): Slices {
+export function slices(ports: SlicesPorts): Slices {
+  const { monotonicMs, nextTurn, afterPromises, begins, turnMs = sliceMs, rest } = ports;
   /** In the order in which the work runs. */
   const waiting = new Set<Work>();
-  let untilMs = 0;
+  let [beganMs, untilMs, restUntilMs] = [0, 0, Number.NEGATIVE_INFINITY];
   /** Until the slice of the turn has ended. */
   let isScheduled = false;
   /** Between the beginning of a piece of work and the end of what follows it. */
   let isWorking = false;
   const schedule = () => {
     isScheduled = true;
-    nextTurn(run);
+    const restMs = restUntilMs - monotonicMs();
+    if (rest && restMs > 0) rest.later(restMs, run);
+    else nextTurn(run);
   };
   const run = () => {
-    untilMs = monotonicMs() + turnMs;
+    beganMs = monotonicMs();
+    untilMs = beganMs + turnMs;
     goOn();
   };
   const goOn = () => {
@@ -70,6 +82,8 @@ export function slices({ monotonicMs, nextTurn, afterPromises, begins, turnMs = 
   };
   const end = () => {
     isScheduled = false;
+    const endMs = monotonicMs();
+    if (rest) restUntilMs = endMs + rest.msAfter(endMs - beganMs);
     if (waiting.size > 0) schedule();
   };
   const add = (work: Work) => {

@@ -20,6 +20,8 @@ export type CrowdOptions = {
   readonly targets: number;
   /** Of each attack, and of the time without one. */
   readonly attackMs: number;
+  /** So many times as late as the limit is allowed. */
+  readonly slack: number;
   readonly random: Random;
   readonly say: (line: string) => void;
 };
@@ -40,7 +42,8 @@ const lateFactor = 4;
 
 type Seen = { readonly lateMs: readonly number[]; readonly healthMs: readonly number[]; readonly rssMib: number };
 
-export async function crowdStage({ kinds, targets, attackMs, random, say }: CrowdOptions): Promise<readonly Figure[]> {
+export async function crowdStage(options: CrowdOptions): Promise<readonly Figure[]> {
+  const { kinds, targets, attackMs, slack, random, say } = options;
   const folder = mkdtempSync(join(tmpdir(), 'probelet-clients-'));
   writeFileSync(join(folder, 'token'), token, { mode: 0o600 });
   const servers = forkBeside('../e2e/faults/answering.ts', import.meta.url);
@@ -67,7 +70,7 @@ export async function crowdStage({ kinds, targets, attackMs, random, say }: Crow
       await answerOf(attackers, { kind: 'begin', name, port, token, seed } satisfies AttackOrder);
       const seen = await seenDuring(attackMs);
       await answerOf(attackers, { kind: 'end' } satisfies AttackOrder);
-      const own = attackFigures(name, seen, { quiet, targets, attackMs });
+      const own = attackFigures(name, seen, { quiet, targets, attackMs, slack });
       figures.push(...own);
       for (const { name: what, measured, holds } of own)
         say(`${holds === false ? 'FAIL' : 'ok  '} ${what}: ${measured}`);
@@ -150,12 +153,12 @@ function quietFigures(quiet: Seen, targets: number, ms: number): readonly Figure
 /** The first probe of a target in the time gives no lateness; one more may fall behind its end. */
 const probesMin = (targets: number, ms: number): number => Math.floor(targets * Math.max(0, ms / periodMs - 2) * 0.98);
 
-type Compared = { readonly quiet: Seen; readonly targets: number; readonly attackMs: number };
+type Compared = { readonly quiet: Seen; readonly targets: number; readonly attackMs: number; readonly slack: number };
 
-function attackFigures(name: string, seen: Seen, { quiet, targets, attackMs }: Compared): readonly Figure[] {
+function attackFigures(name: string, seen: Seen, { quiet, targets, attackMs, slack }: Compared): readonly Figure[] {
   const unanswered = seen.healthMs.filter((ms) => !Number.isFinite(ms)).length;
-  const lateMsMax = Math.max(limits.lateMs, lateFactor * p99Of(quiet));
-  const healthLimit = Math.max(limits.healthMs, lateFactor * longest(quiet.healthMs));
+  const lateMsMax = Math.max(slack * limits.lateMs, lateFactor * p99Of(quiet));
+  const healthLimit = Math.max(slack * limits.healthMs, lateFactor * longest(quiet.healthMs));
   const probes = seen.lateMs.length;
   return [
     atMost(`${name}: late, p99`, p99Of(seen), { limit: lateMsMax, unit: 'ms' }),

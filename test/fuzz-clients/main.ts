@@ -31,6 +31,8 @@ say(`seed ${seed}`);
 const sliceKinds = 6;
 const attackMs = { full: 6_000, slice: 4_000 };
 const targets = { full: 1_000, slice: 200 };
+/** A slice runs on machines that do other things, too: it finds what has no bound. */
+const slack = { full: 1, slice: 4 };
 
 function kindsOf() {
   const kinds = shuffled(
@@ -45,7 +47,8 @@ function kindsOf() {
 const size = isSlice ? 'slice' : 'full';
 const stages: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   costs: () => costsStage({ only, say }),
-  crowd: () => crowdStage({ kinds: kindsOf(), targets: targets[size], attackMs: attackMs[size], random, say }),
+  crowd: () =>
+    crowdStage({ kinds: kindsOf(), targets: targets[size], attackMs: attackMs[size], slack: slack[size], random, say }),
 };
 
 const figures: Figure[] = [];

@@ -109,3 +109,42 @@ describe('work that goes on after something else', () => {
     assert.deepEqual([steps, others], [4, 1], 'both have their part of the next turn');
   });
 });
+
+describe('after work that took far longer than its slice', () => {
+  const pieceMs = 8 * sliceMs;
+
+  /** Pieces of so many ms, with a rest that is as long as what exceeds a slice; returns when each began. */
+  function beginnings(pieces: readonly number[]): readonly number[] {
+    let nowMs = 0;
+    let next: { readonly atMs: number; readonly callback: () => void } | undefined;
+    const later = (ms: number, callback: () => void) => {
+      next = { atMs: nowMs + ms, callback };
+    };
+    const msAfter = (tookMs: number) => Math.max(0, tookMs - sliceMs);
+    const nextTurn = (callback: () => void) => later(1, callback);
+    const sliced = slices({ monotonicMs: () => nowMs, nextTurn, rest: { msAfter, later } });
+    const began: number[] = [];
+    for (const ms of pieces)
+      sliced.add(() => {
+        began.push(nowMs);
+        nowMs += ms;
+        return false;
+      });
+    for (let due = next; due !== undefined; due = next) {
+      next = undefined;
+      nowMs = Math.max(nowMs, due.atMs);
+      due.callback();
+    }
+    return began;
+  }
+
+  test('other events have the loop for as long', () =>
+    assert.deepEqual(beginnings([pieceMs, pieceMs, 1]), [
+      1,
+      1 + 2 * pieceMs - sliceMs,
+      1 + 2 * (2 * pieceMs - sliceMs),
+    ]));
+
+  test('and what keeps to its slice has each turn', () =>
+    assert.deepEqual(beginnings([sliceMs, sliceMs, sliceMs]), [1, sliceMs + 2, 2 * sliceMs + 3]));
+});

@@ -92,7 +92,7 @@ describe('a process alone', () => {
     assert.deepEqual(report.flags.filter((flag) => flag.startsWith('--max-semi-space-size')).length, 1);
     for (const flag of [
       '--no-maglev',
-      '--single-threaded-gc',
+      '--no-parallel-scavenge',
       '--no-allocation-site-pretenuring',
       '--optimize-for-size',
       '--heap-growing-percent=100',

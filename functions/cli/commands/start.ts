@@ -11,7 +11,7 @@ import type { CommandSetting } from '../program.ts';
 const nodeOptions = [
   '--max-semi-space-size=4',
   '--no-maglev',
-  '--single-threaded-gc',
+  '--no-parallel-scavenge',
   '--no-allocation-site-pretenuring',
   '--optimize-for-size',
   '--heap-growing-percent=100',
