@@ -14,7 +14,7 @@ const requestMs = 15;
 const enough = 30;
 const patienceMs = 60_000;
 
-/** What they may take of the time: half of it, and without a token as much for first requests as for all others. */
+/** What they may take of the time: half, and without a token as much for first requests as for all others. */
 const clients: Readonly<Record<string, { readonly isKnown: boolean; readonly shareMax: number }>> = {
   'with a token': { isKnown: true, shareMax: 0.6 },
   'without one': { isKnown: false, shareMax: 0.35 },
