@@ -67,8 +67,8 @@ export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: 
     portsFor: (lease) => ({ ...ports, ...ports.forRun(), lease }),
     async runShard(runPorts, message, deadlineMs, options) {
       let own: typeof view;
-      // The run of an earlier process has died with it, however fresh its last beat is, and cannot be asked to leave.
-      const redelivered = options?.redelivered || isFirst;
+      const first = isFirst ? ofNewProcess(message) : message;
+      const isAlone = isFirst;
       isFirst = false;
       const onLoaded = (look: () => RunView) => {
         own = look;
@@ -79,13 +79,10 @@ export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: 
         // previous run has loaded.
         if (message.mode !== 'tick') schedule.wake();
       };
-      const end = await runWhole(runPorts, message, deadlineMs, {
-        ...options,
-        redelivered,
-        memory,
-        socketBudget,
-        onLoaded,
-      });
+      const whole = { ...options, isAlone, memory, socketBudget, onLoaded };
+      const end = await runWhole(runPorts, first, deadlineMs, whole);
+      // Before that it may not even have claimed the shard.
+      isFirst ||= isAlone && !own;
       // The shard stays held from one slot to the next, so the old view remains until the new run has loaded.
       if (view === own && end.kind !== 'slotDone') view = undefined;
       // A machine that was suspended past the end of a slot does not wait for the next minute.
@@ -106,11 +103,18 @@ export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: 
 }
 
 /**
+ * The run of an earlier process has died with it, however fresh its last beat is, and whatever slot it has begun or
+ * ended by a clock that was set since. So the first message of a process is a rescue, and waits for no other run.
+ */
+const ofNewProcess = (message: ShardMessage): ShardMessage =>
+  message.mode === 'tick' ? message : { ...message, kind: 'rescue' };
+
+/**
  * A run measures its slot by monotonic time. If the clock was set back meanwhile, the slot is not over, and no message
  * of a later one may have been sent: the rest is held as after a rescue.
  */
 const runWhole: typeof runReceived = async (ports, message, deadlineMs, options) => {
-  const rest = { ...options, redelivered: true, aheadMs: 0 };
+  const rest = { ...options, redelivered: true, isAlone: false, aheadMs: 0 };
   let end = await runReceived(ports, message, deadlineMs, options);
   while (end.kind === 'slotDone' && isLeft(message, ports.clock.nowMs()) && !options?.stop?.aborted)
     end = await runReceived(ports, { ...message, kind: 'rescue' }, message.slotEndMs, rest);

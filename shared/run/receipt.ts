@@ -29,8 +29,8 @@ export const runReceived: typeof runShard = async (ports, message, deadlineMs, o
     // From here on, a crash delays the message by this lease, not by the default visibility of the queue.
     if (!(await firstLease(ports))) return { kind: 'doubt', reason: 'the lease was refused' };
     const reason = await reasonToDrop(ports, message, options);
-    const { redelivered = false, aheadMs = 0, stop } = options;
-    if (!reason && message.kind === 'slot' && message.mode !== 'tick' && !redelivered)
+    const { redelivered = false, isAlone = false, aheadMs = 0, stop } = options;
+    if (!reason && message.kind === 'slot' && message.mode !== 'tick' && !redelivered && !isAlone)
       await askToLeave(ports, message, { aheadMs, stop });
     const end: RunEnd = reason ? { kind: 'stale' } : await runShard(ports, message, deadlineMs, options);
     const { kind, shard, generation, slot } = message;
@@ -73,14 +73,14 @@ export type DropReason = 'slotEnded' | 'otherGeneration' | 'slotDone' | 'slotPas
 type ReceiptPorts = { readonly store: Store; readonly clock: Clock };
 
 /**
- * undefined: run the message. `redelivered`: the message has been received before. `aheadMs`: how far the clock of this
- * process is ahead of the schedule's.
+ * undefined: run the message. `redelivered`: the message has been received before. `isAlone`: no other run can hold the
+ * shard. `aheadMs`: how far the clock of this process is ahead of the schedule's.
  * @throws StoreUnavailable
  */
 export async function reasonToDrop(
   ports: ReceiptPorts,
   message: ShardMessage,
-  { redelivered = false, aheadMs = 0 } = {},
+  { redelivered = false, isAlone = false, aheadMs = 0 } = {},
 ): Promise<DropReason | undefined> {
   const { store, clock } = ports;
   const nowMs = clock.nowMs() - aheadMs;
@@ -94,7 +94,7 @@ export async function reasonToDrop(
   // The last run ended in order: it handed over, or it ran for a slot in the future because its clock was ahead. There
   // is no holder to wait for.
   if (run?.beat === lastBeat && (redelivered || message.kind === 'slot')) return undefined;
-  if (await isHeld(ports, message, run)) return 'holderAlive';
+  if (!isAlone && (await isHeld(ports, message, run))) return 'holderAlive';
   const isOld = clock.nowMs() - aheadMs - message.sentAtMs > rescueAgeMsMax;
   // A redelivered rescue is not too old: it has been with a holder meanwhile.
   return message.kind === 'rescue' && isOld && !redelivered ? 'rescueTooOld' : undefined;

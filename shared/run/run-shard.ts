@@ -42,6 +42,8 @@ export type RunOptions = {
   readonly stop?: AbortSignal;
   /** As far as the queue knows, the message has been received before. */
   readonly redelivered?: boolean;
+  /** No other run can hold the shard, whatever RUN says: the processes of earlier ones are dead. */
+  readonly isAlone?: boolean;
   /** How far the wall clock of this process is ahead of the schedule's; absent: they agree. */
   readonly aheadMs?: number;
   /** Called once, when every target is loaded. `view` returns the current state of the run. */

@@ -15,8 +15,8 @@ import { virtualClock } from '../support/virtual-clock.ts';
 export const periodSeconds = 5;
 
 /** `port` 1 answers, 2 answers and has an initial delay, 3 refuses: its restart is requested again and again. */
-const spec = (port: number) => {
-  const probe = { tcpSocket: { port }, periodSeconds };
+const spec = (port: number, seconds: number) => {
+  const probe = { tcpSocket: { port }, periodSeconds: seconds };
   if (port === 3) return { host: '10.0.0.1', livenessProbe: { ...probe, failureThreshold: 1 } };
   return { host: '10.0.0.1', readinessProbe: { ...probe, ...(port === 2 && { initialDelaySeconds: 5 }) } };
 };
@@ -105,7 +105,7 @@ export function steppedWorld(mode: LayoutContext['mode'] = 'resident') {
     log,
     nowMs: clock.nowMs,
     advance: virtual.advance,
-    register: (port: number) => register(app, `target-${port}`, spec(port)),
+    register: (port: number, seconds = periodSeconds) => register(app, `target-${port}`, spec(port, seconds)),
     step,
     /**
      * Sets the clock at so many-th call of the store from the end of the present slot on; whether it has come to that.

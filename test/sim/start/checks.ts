@@ -15,9 +15,10 @@ export const recoverMs = 15 * 60_000;
 const promptMs = 60_000;
 /** An edit may count with the next scan. */
 const editPromptMs = 6 * 60_000;
-export const periodMs = 10_000;
-/** After a probe is due, where the store and the clock are well. */
-const probeSlackMs = 5_000;
+/** What a hand-over from slot to slot may add to a period, where the store and the clock are well. */
+const handOverMs = 5_000;
+/** What a start takes, until the first instants of its probes count. */
+const startMs = 2_000;
 /** How long a fault of the store or the clock may delay probes after its end; a new process has no such excuse. */
 const probeRecoverMs = 120_000;
 /** How long a process waits for its kept alerts before it says anything. */
@@ -74,9 +75,9 @@ const wrongText = ({ name }: Receiver, what: string, { should, forMs }: Wrong): 
 export function lateProbes({ clock, truth, life }: StartWorld, { probingMs }: FaultTimes): readonly string[] {
   const nowMs = clock.monotonicMs();
   if (nowMs - probingMs < probeRecoverMs) return [];
-  // A new process makes at once what became due while there was none.
-  const isLate = ({ probedMs }: TargetTruth) => nowMs - Math.max(probedMs + periodMs, life.beganMs) > probeSlackMs;
+  const latestMs = ({ probedMs, periodSeconds }: TargetTruth) =>
+    periodSeconds * 1_000 + Math.max(probedMs + handOverMs, life.beganMs + startMs);
   return truth.targets
-    .filter(isLate)
+    .filter((target) => nowMs > latestMs(target))
     .map(({ name, probedMs }) => `${name} was not probed for ${Math.round((nowMs - probedMs) / 1_000)} s`);
 }

@@ -211,11 +211,16 @@ export const startMutants: readonly StartMutant[] = [
   },
   {
     name: 'a new process waits for the run of a dead one',
+    change: { file: 'functions/local/shard-host.ts', from: 'const isAlone = isFirst;', to: 'const isAlone = false;' },
+    by: simulated('clock step', 'power loss'),
+  },
+  {
+    name: 'a new process believes the slots of a dead one',
     change: {
       file: 'functions/local/shard-host.ts',
-      from: 'options?.redelivered || isFirst',
-      to: 'options?.redelivered || false',
+      from: 'isFirst ? ofNewProcess(message) : message',
+      to: 'message',
     },
-    by: simulated('power loss', 'restart'),
+    by: simulated('clock step', 'power loss'),
   },
 ];

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Answer, askApi, targetPath } from '../../support/api-client.ts';
-import { lateProbes, periodMs, recoverMs, wrongIncidents, wrongProberIncidents } from './checks.ts';
+import { lateProbes, recoverMs, wrongIncidents, wrongProberIncidents } from './checks.ts';
 import { type FaultKind, type Faults, faultKinds, faultsOf } from './faults.ts';
 import { FileTargetCheck } from './file-checks.ts';
 import { type TargetTruth, targetAlert } from './truth.ts';
@@ -157,8 +157,8 @@ class Run {
 
   async #put(target: TargetTruth, team: string): Promise<void> {
     const { life, runtime, clock } = this.#world;
-    const { name, port } = target;
-    const readinessProbe = { tcpSocket: { port }, periodSeconds: periodMs / 1_000, failureThreshold: 1 };
+    const { name, port, periodSeconds } = target;
+    const readinessProbe = { tcpSocket: { port }, periodSeconds, failureThreshold: 1 };
     const body = { metadata: { labels: { team } }, spec: { host: '10.0.0.1', readinessProbe } };
     const { status } = await askApi(runtime, 'PUT', targetPath(name), body);
     if (!life.alive) return;

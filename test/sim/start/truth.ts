@@ -6,6 +6,7 @@
 export type TargetTruth = {
   readonly name: string;
   readonly port: number;
+  readonly periodSeconds: number;
   isDown: boolean;
   /** Its label `team`, as it was last acknowledged. undefined: the last change was not, and may count or not. */
   team: string | undefined;

@@ -40,7 +40,8 @@ export type StartWorld = {
 
 const receiverNames = ['ops', 'desk'];
 const firstPort = 9_001;
-const targetCount = 4;
+/** Of the targets' probes. One is so short that no wait of the process hides behind that for a probe's next instant. */
+const periodsSeconds = [2, 10, 10, 10];
 export const teams: readonly string[] = ['red', 'blue', 'green'];
 const productSeed = 0x5eed;
 /** Of the events of a subscriber that loses some. */
@@ -55,9 +56,10 @@ export function buildStartWorld(seed: number, root: string, hasFiles: boolean): 
   const disk = simulatedDisk(root, { clock, random });
   mkdirSync(disk.folder(), { mode: 0o700 });
   const files = hasFiles ? configFiles(root, { clock, random }) : undefined;
-  const targets = Array.from({ length: targetCount }, (_, index): TargetTruth => {
+  const targets = periodsSeconds.map((periodSeconds, index): TargetTruth => {
     const port = firstPort + index;
-    return { name: `t${index}`, port, isDown: false, team: undefined, turnedMs: 0, editedMs: 0, probedMs: 0 };
+    const times = { turnedMs: 0, editedMs: 0, probedMs: 0 };
+    return { name: `t${index}`, port, periodSeconds, isDown: false, team: undefined, ...times };
   });
   const truth: Truth = {
     ...{ targets, teams: ['red', 'blue'], teamsChangedMs: 0 },
