@@ -26,9 +26,8 @@ export class GatheredMessage extends IncomingMessage {
   }
 
   #handOn(): void {
-    const gathered = this.#gathered;
-    if (gathered === undefined || this.#length === 0) return;
-    const bytes = gathered.subarray(0, this.#length);
+    const bytes = this.#gathered?.subarray(0, this.#length);
+    if (bytes === undefined) return;
     this.#gathered = undefined;
     this.#length = 0;
     super.push(bytes);

@@ -46,20 +46,19 @@ export function slices(ports: SlicesPorts): Slices {
   const { monotonicMs, nextTurn, afterPromises, begins, turnMs = sliceMs, rest } = ports;
   /** In the order in which the work runs. */
   const waiting = new Set<Work>();
-  let [beganMs, untilMs, restUntilMs] = [0, 0, Number.NEGATIVE_INFINITY];
+  let [untilMs, restUntilMs] = [0, 0];
   /** Until the slice of the turn has ended. */
   let isScheduled = false;
   /** Between the beginning of a piece of work and the end of what follows it. */
   let isWorking = false;
   const schedule = () => {
     isScheduled = true;
-    const restMs = restUntilMs - monotonicMs();
+    const restMs = rest ? restUntilMs - monotonicMs() : 0;
     if (rest && restMs > 0) rest.later(restMs, run);
     else nextTurn(run);
   };
   const run = () => {
-    beganMs = monotonicMs();
-    untilMs = beganMs + turnMs;
+    untilMs = monotonicMs() + turnMs;
     goOn();
   };
   const goOn = () => {
@@ -82,8 +81,10 @@ export function slices(ports: SlicesPorts): Slices {
   };
   const end = () => {
     isScheduled = false;
-    const endMs = monotonicMs();
-    if (rest) restUntilMs = endMs + rest.msAfter(endMs - beganMs);
+    if (rest) {
+      const endMs = monotonicMs();
+      restUntilMs = endMs + rest.msAfter(endMs - (untilMs - turnMs));
+    }
     if (waiting.size > 0) schedule();
   };
   const add = (work: Work) => {

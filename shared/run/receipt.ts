@@ -29,8 +29,8 @@ export const runReceived: typeof runShard = async (ports, message, deadlineMs, o
     // From here on, a crash delays the message by this lease, not by the default visibility of the queue.
     if (!(await firstLease(ports))) return { kind: 'doubt', reason: 'the lease was refused' };
     const reason = await reasonToDrop(ports, message, options);
-    const { redelivered = false, isAlone = false, aheadMs = 0, stop } = options;
-    if (!reason && message.kind === 'slot' && message.mode !== 'tick' && !redelivered && !isAlone)
+    const { redelivered = false, aheadMs = 0, stop } = options;
+    if (!reason && message.kind === 'slot' && message.mode !== 'tick' && !redelivered)
       await askToLeave(ports, message, { aheadMs, stop });
     const end: RunEnd = reason ? { kind: 'stale' } : await runShard(ports, message, deadlineMs, options);
     const { kind, shard, generation, slot } = message;

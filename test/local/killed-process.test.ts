@@ -1,7 +1,7 @@
 /** One machine whose process is killed and started again at once, whatever moment of a slot that meets. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { steppedWorld } from './stepped-world.ts';
+import { type SteppedWorld, steppedWorld } from './stepped-world.ts';
 
 const slotMs = 13 * 60_000;
 const downMs = 1_000;
@@ -18,24 +18,38 @@ const aroundSlotEndMs = [
 const kills = [1, 2, 3];
 const livesMs = 3_000;
 
+async function newWorld() {
+  const world = steppedWorld();
+  for (const port of [1, 3]) await world.register(port, periodSeconds);
+  return world;
+}
+
+async function killed({ kill, advance, startAgain }: SteppedWorld): Promise<void> {
+  kill();
+  await advance(downMs);
+  await startAgain();
+}
+
+/** From now on. */
+async function probesInTime({ takeGaps, advance, stop }: SteppedWorld): Promise<void> {
+  takeGaps();
+  await advance(watchedMs);
+  const late = takeGaps().filter(([, gapMs]) => gapMs > gapMaxMs);
+  assert.deepEqual(late, []);
+  await stop();
+}
+
 for (const atMs of aroundSlotEndMs)
   for (const count of kills)
     test(`a process that is killed ${count} times, first ${atMs} ms after the end of a slot, probes again at once`, async () => {
-      const world = steppedWorld();
-      for (const port of [1, 3]) await world.register(port, periodSeconds);
+      const world = await newWorld();
       const toSlotEndMs = slotMs - (world.nowMs() % slotMs);
       await world.advance(toSlotEndMs + slotMs + atMs);
       for (let kill = 1; kill <= count; kill += 1) {
         if (kill > 1) await world.advance(livesMs);
-        world.kill();
-        await world.advance(downMs);
-        await world.startAgain();
+        await killed(world);
       }
-      world.takeGaps();
-      await world.advance(watchedMs);
-      const late = world.takeGaps().filter(([, gapMs]) => gapMs > gapMaxMs);
-      assert.deepEqual(late, []);
-      await world.stop();
+      await probesInTime(world);
     });
 
 /** A holder keeps to its slot by monotonic time, so RUN may name one that lies ahead by the clock. */
@@ -45,17 +59,10 @@ const sinceStepMs = [1_000, 60_000, 150_000, 400_000];
 for (const minutes of stepMinutes)
   for (const sinceMs of sinceStepMs)
     test(`killed ${sinceMs / 1_000} s after a step of ${minutes} min, it probes again at once`, async () => {
-      const world = steppedWorld();
-      for (const port of [1, 3]) await world.register(port, periodSeconds);
+      const world = await newWorld();
       await world.advance(slotMs + periodSeconds * 1_000);
       world.step(minutes * 60_000);
       await world.advance(sinceMs);
-      world.kill();
-      await world.advance(downMs);
-      await world.startAgain();
-      world.takeGaps();
-      await world.advance(watchedMs);
-      const late = world.takeGaps().filter(([, gapMs]) => gapMs > gapMaxMs);
-      assert.deepEqual(late, []);
-      await world.stop();
+      await killed(world);
+      await probesInTime(world);
     });

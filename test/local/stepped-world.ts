@@ -8,6 +8,7 @@ import { syncTarget } from '../../shared/status-sync/sync.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Operation, Store } from '../../shared/store/store.ts';
 import { register } from '../support/api-client.ts';
+import { mortalBus, mortalClock, mortalStore } from '../support/mortal-ports.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
@@ -21,23 +22,13 @@ const spec = (port: number, seconds: number) => {
   return { host: '10.0.0.1', readinessProbe: { ...probe, ...(port === 2 && { initialDelaySeconds: 5 }) } };
 };
 
-/** What a process that has been killed asks for is never answered, and does nothing. */
-const whileAlive = <Port extends object>(port: Port, alive: AbortSignal): Port =>
-  new Proxy(port, {
-    get: (target, name, receiver) => {
-      const value: unknown = Reflect.get(target, name, receiver);
-      if (typeof value === 'object' && value !== null) return whileAlive(value, alive);
-      if (typeof value !== 'function') return value;
-      return (...call: unknown[]) =>
-        alive.aborted ? new Promise(() => undefined) : Reflect.apply(value, target, call);
-    },
-  });
-
 const endsSlot = (operation: Operation): boolean =>
   operation.kind === 'update' &&
   operation.key.sk === 'RUN' &&
   operation.set?.slot === undefined &&
   operation.set?.doneSlot !== undefined;
+
+export type SteppedWorld = ReturnType<typeof steppedWorld>;
 
 export function steppedWorld(mode: LayoutContext['mode'] = 'resident') {
   const virtual = virtualClock();
@@ -95,12 +86,19 @@ export function steppedWorld(mode: LayoutContext['mode'] = 'resident') {
   const metrics = { observe: () => undefined, remove: () => undefined };
   let kill = (): void => undefined;
   const start = () => {
-    const alive = new AbortController();
-    kill = () => alive.abort();
-    const ofLife = { store: whileAlive(store, alive.signal), forRun: () => whileAlive(forRun(), alive.signal) };
-    return hostShard({ clock, random, log, bus, canaries: [], metrics, ...ofLife }, { mode });
+    let isAlive = true;
+    kill = () => {
+      isAlive = false;
+    };
+    const alive = () => isAlive;
+    const mortal = { clock: mortalClock(clock, alive), store: mortalStore(store, alive), bus: mortalBus(bus, alive) };
+    return hostShard({ random, log, canaries: [], forRun, metrics, ...mortal }, { mode });
   };
   let host = start();
+  const startAgain = async () => {
+    host = start();
+    await virtual.advance(0);
+  };
   return {
     log,
     nowMs: clock.nowMs,
@@ -121,16 +119,12 @@ export function steppedWorld(mode: LayoutContext['mode'] = 'resident') {
     },
     async restart() {
       await virtual.runUntil(host.stop());
-      host = start();
-      await virtual.advance(0);
+      await startAgain();
     },
     /** Ends the process where it stands: nothing that it begins from here on is done. */
     kill: () => kill(),
     /** After a kill. */
-    async startAgain() {
-      host = start();
-      await virtual.advance(0);
-    },
+    startAgain,
     stop: () => virtual.runUntil(host.stop()),
     /** The longest time that a port was not probed since the last look, by port. */
     takeGaps() {

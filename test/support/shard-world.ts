@@ -39,6 +39,7 @@ import { bucketPk, eventPrefix, prefixEnd, runKey, statusKey, targetAddress } fr
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Item, Store } from '../../shared/store/store.ts';
 import { currentLayout } from './current-layout.ts';
+import { mortalBus, mortalClock, mortalStore } from './mortal-ports.ts';
 import { recordingLog } from './recording-log.ts';
 import { seededRandom } from './seeded-random.ts';
 import { shardMessage } from './shard-messages.ts';
@@ -330,30 +331,6 @@ export async function probedWorld({ targets, probe = {}, ...options }: ProbedOpt
 }
 
 export type ShardWorld = ReturnType<typeof shardWorld>;
-
-const never = <Answer>(): Promise<Answer> => new Promise(() => {});
-
-function mortalClock(clock: Clock, alive: () => boolean): Clock {
-  return {
-    ...clock,
-    setTimer: (delayMs, callback) =>
-      clock.setTimer(delayMs, () => {
-        if (alive()) callback();
-      }),
-  };
-}
-
-function mortalStore(store: Store, alive: () => boolean): Store {
-  return {
-    get: (key, options) => (alive() ? store.get(key, options) : never()),
-    query: (query) => (alive() ? store.query(query) : never()),
-    write: (operations, options) => (alive() ? store.write(operations, options) : never()),
-  };
-}
-
-const mortalBus = (bus: Bus, alive: () => boolean): Bus => ({
-  publish: (events) => (alive() ? bus.publish(events) : never()),
-});
 
 /** The bus without the events that `faults` refuses. */
 const refusingBus = (bus: Bus, faults: { readonly refuses: (event: BusEvent) => boolean }): Bus => ({
