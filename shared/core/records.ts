@@ -108,6 +108,16 @@ export type ProbeRecord = {
   readonly lastProbeTimeMs?: number;
   /** Set while the probe cannot be made: its last finding may no longer hold. A verdict clears it. */
   readonly unknown?: ProbeUnknown;
+  /** Absent: it has written nothing to the event history. */
+  readonly history?: HistoryBudget;
+};
+
+/** What is left to a probe of the event history: see history-budget.ts. */
+export type HistoryBudget = {
+  /** When as many entries at once are allowed as at first, ms since the epoch. */
+  readonly fullAtMs: number;
+  /** How often an event of this kind has occurred and was left out since the last one that was kept. */
+  readonly omitted: { readonly [kind in EventRecord['kind']]?: number };
 };
 
 /** The present result of a probe. */

@@ -181,6 +181,12 @@ export const probeSchema: RecordSchema<ProbeRecord> = z.object({
   unknown: probeUnknown.exactOptional(),
   endedAtMs: instantMs.exactOptional(),
   endedWith: z.object({ result: result.exactOptional(), unknown: probeUnknown.exactOptional() }).exactOptional(),
+  history: z
+    .object({
+      fullAtMs: instantMs,
+      omitted: z.object({ transition: count.exactOptional(), recorded: count.exactOptional() }),
+    })
+    .exactOptional(),
 });
 
 export const statusSchema: RecordSchema<StatusRecord> = z.object({

@@ -7,7 +7,7 @@ export type ObservedRun = Pick<
 >;
 
 /** Reads RUN of the shard that the bucket's EPOCH names. Returns undefined if RUN no longer covers this bucket. */
-export function observedFor({ token }: EpochRecord, run: RunRecord): ObservedRun | undefined {
+export function observedFor({ token }: Pick<EpochRecord, 'token'>, run: RunRecord): ObservedRun | undefined {
   if (token >= (run.sinceToken ?? 0)) return run;
   const { previous } = run;
   return previous && token >= previous.sinceToken ? previous : undefined;

@@ -360,13 +360,21 @@ function tokenTests(use: () => Bench): void {
     assert.deepEqual(await write({ kind: 'put', item: item('a', { x: 1 }), if: notExists }), refusedWith(0, there));
   });
 
-  rule('a refused write may be sent again with its token and then succeeds', async ({ store, put, key, write }) => {
-    await put('a', { version: 1 });
-    const [token, operations] = [newToken(), [{ kind: 'check', key: key('a'), if: versionIs(2) } as const]];
-    assert.equal((await store.write(operations, { token })).kind, 'refused');
-    await write({ kind: 'update', key: key('a'), set: { version: 2 } });
-    assert.equal((await store.write(operations, { token })).kind, 'written');
-  });
+  rule(
+    'a refused write may be sent again with its token and is then made',
+    async ({ store, put, item, all, ...made }) => {
+      await put('a', { version: 1 });
+      const guarded = [
+        { kind: 'check', key: made.key('a'), if: versionIs(2) },
+        { kind: 'put', item: item('b') },
+      ] as const;
+      const token = newToken();
+      assert.equal((await store.write(guarded, { token })).kind, 'refused');
+      await made.write({ kind: 'update', key: made.key('a'), set: { version: 2 } });
+      assert.equal((await store.write(guarded, { token })).kind, 'written');
+      assert.deepEqual(await all(), [item('a', { version: 2 }), item('b')]);
+    },
+  );
 
   rule('a token longer than a UUID', async ({ store, item, all }) => {
     const operations = ['a', 'b'].map((sk) => ({ kind: 'put', item: item(sk), if: notExists }) as const);

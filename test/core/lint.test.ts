@@ -139,3 +139,17 @@ test('the tools of a command are those that it runs, not its other words', () =>
       expected,
     );
 });
+
+test('a finding points at the probe of the container that has it, also of an init container', () => {
+  const side = { name: 'side', restartPolicy: 'Always', livenessProbe: http(), readinessProbe: http() } as const;
+  const validated = validateTargetSpec({
+    host: '10.0.0.1',
+    containers: [{ name: 'app' }, { name: 'other', livenessProbe: http('/x'), readinessProbe: http('/x') }],
+    initContainers: [{ name: 'first' }, side],
+  });
+  assert.ok(validated.kind === 'valid', JSON.stringify(validated));
+  assert.deepEqual(
+    lintSpec(validated.spec).map(({ pointer }) => pointer),
+    ['/spec/containers/1/livenessProbe/failureThreshold', '/spec/initContainers/1/livenessProbe/failureThreshold'],
+  );
+});

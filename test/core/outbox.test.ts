@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { boundedOutbox, outboxBytesMax } from '../../shared/core/outbox.ts';
+import { boundedOutbox, entryName, outboxBytesMax } from '../../shared/core/outbox.ts';
 import type { OutboxEvent, ShownStatus } from '../../shared/core/records.ts';
 
 const shown = (version: number, message: string): ShownStatus => ({
@@ -33,6 +33,19 @@ const request = (container: string, incarnation: number): OutboxEvent => ({
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: 30,
   },
+});
+
+test('an event that comes back has a name of its own for each of its times', () => {
+  const [first, ...others] = [
+    request('app', 1),
+    { ...request('app', 1), timeMs: 2 },
+    request('app', 2),
+    request('side', 1),
+    change(1),
+  ].map(entryName);
+  assert.ok(!others.includes(first ?? ''));
+  assert.equal(new Set(others).size, others.length);
+  assert.equal(entryName(request('app', 1)), first);
 });
 
 /** As status-sync does it, while the bus takes nothing. */

@@ -85,12 +85,15 @@ describe('times', () => {
 
 describe('normal form', () => {
   test('containers are sorted by name, init containers as in the spec, strangers last', () => {
-    const spec = specOf({ initContainers: [{ name: 'z' }, { name: 'y' }], containers: [{ name: 'b' }, { name: 'a' }] });
+    const spec = specOf({
+      initContainers: [{ name: 'z' }, { name: 'y' }],
+      containers: [{ name: 'b' }, { name: 'a' }, { name: 'c' }],
+    });
     const names = (statuses: readonly ContainerStatus[]) => statuses.map(({ name }) => name);
     const status = changed(
       podStatusOf({
         initContainerStatuses: ['x', 'y', 'z'].map((name) => containerStatusOf(name, running)),
-        containerStatuses: ['b', 'a'].map((name) => containerStatusOf(name, running)),
+        containerStatuses: ['b', 'a', 'c'].map((name) => containerStatusOf(name, running)),
       }),
       spec,
     );
@@ -98,9 +101,19 @@ describe('normal form', () => {
       [names(status.initContainerStatuses), names(status.containerStatuses)],
       [
         ['z', 'y', 'x'],
-        ['a', 'b'],
+        ['a', 'b', 'c'],
       ],
     );
+  });
+
+  test('the times and the message of the state before are cut, too', () => {
+    const ended = { kind: 'terminated', exitCode: 1, startedAtMs: 1_999, finishedAtMs: 2_001 } as const;
+    const lastState = { ...ended, message: 'x'.repeat(20_000) };
+    const { containerStatuses } = changed(
+      podStatusOf({ containerStatuses: [containerStatusOf('app', running, { lastState })] }),
+    );
+    const cut = { ...ended, startedAtMs: 1_000, finishedAtMs: 2_000, message: 'x'.repeat(12 * 1024) };
+    assert.deepEqual(containerStatuses[0]?.lastState, cut);
   });
 
   test('a termination message is cut to its share, never inside a character', () => {

@@ -55,6 +55,15 @@ describe('a run of a slot', () => {
     assert.equal(planOne(every(120, 0), slot), slot.nowMs, 'its last instant was in an earlier slot');
   });
 
+  test('leaves to the next run what is too soon for an end within its slot', () => {
+    const probedAtMs = 999 * minuteMs + 50_000;
+    const begins = [15_000, 16_000, 17_000].map((timeoutMs) =>
+      planOne({ ...every(60, 0), probedAtMs, timeoutMs }, slotFrom(1_000)),
+    );
+    const soonestMs = probedAtMs + 54_000;
+    assert.deepEqual(begins, [soonestMs, soonestMs, undefined]);
+  });
+
   test('takes no begin of a clock that was set back', () => {
     const probe = { ...every(60, 0), probedAtMs: 2_000 * minuteMs };
     assert.equal(planOne(probe, slotFrom(1_000)), 1_000 * minuteMs);

@@ -6,6 +6,7 @@ import { residentSlotMs } from '../../shared/core/slots.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
 import { runKey, targetAddress } from '../../shared/store/keys.ts';
 import { shardWorld } from '../support/shard-world.ts';
+import { beforeWrite } from '../support/store-wraps.ts';
 import { testsIn } from '../support/tests-in.ts';
 
 /** Off its phase since the startup probe's success, with a period that no hand-over may add to. */
@@ -44,6 +45,28 @@ async function rescuedWorld(kind: 'rescue' | 'slot' = 'rescue') {
 const inRescued = testsIn(() => rescuedWorld());
 
 describe("the next slot's message", () => {
+  inRescued('does not wait for a holder whose shard another run has claimed meanwhile', async (world) => {
+    const { clock, next, log } = world;
+    let isClaimed = false;
+    const store = beforeWrite(async (operations) => {
+      const isAsking = operations.some((operation) => operation.kind === 'update' && 'leave' in (operation.set ?? {}));
+      if (!isAsking || isClaimed) return undefined;
+      isClaimed = true;
+      await world.store.write([{ kind: 'update', key: runKey('00'), set: { token: 900 } }], { token: 'claimed' });
+      return undefined;
+    })(world.store);
+    const stop = new AbortController();
+    const ended = runReceived({ ...world.ports(), store }, next, next.slotEndMs, { stop: stop.signal });
+    await clock.advance(3_000);
+    assert.ok(isClaimed);
+    assert.deepEqual(
+      log.lines.filter(({ message }) => message === 'holder asked to leave'),
+      [],
+    );
+    stop.abort();
+    await clock.runUntil(ended);
+  });
+
   test('makes the holder of a rescue leave in order, with the pending probes written', async () => {
     const { clock, rescue, receive, run, pending, next } = await rescuedWorld();
     const token = (await run())?.token;

@@ -18,7 +18,7 @@ import { encodeEpoch } from '../../shared/store/items.ts';
 import { bucketPk, checkpointKey, targetAddress } from '../../shared/store/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { longestEntries } from '../support/longest-entries.ts';
-import { probedWorld, type ShardWorld, shardWorld } from '../support/shard-world.ts';
+import { failing, healthy, probedWorld, type ShardWorld, shardWorld } from '../support/shard-world.ts';
 import { beforeWrite } from '../support/store-wraps.ts';
 
 const bucket = '3c';
@@ -102,6 +102,8 @@ test('an entry that a crash left in two items counts as it was written last', ()
     assert.deepEqual(storedCheckpoint([itemOf(0, first), itemOf(2, second)]).entries, { [sk]: second });
     assert.deepEqual(storedCheckpoint([itemOf(0, second), itemOf(2, first)]).entries, { [sk]: second });
   }
+  const texts = ['{}', '{}', JSON.stringify({ [sk]: entry })];
+  assert.deepEqual(storedCheckpoint([itemOf(2, entry)]).written, texts);
 });
 
 describe('a checkpoint that cannot be stored', () => {
@@ -146,6 +148,21 @@ async function pendingAfter(runMs: number, writeMs: number): Promise<readonly st
   const entries = stored.flatMap((items) => Object.entries(storedCheckpoint(items).entries));
   return entries.flatMap(([key, { owed: pending }]) => (pending ? [key] : [])).toSorted();
 }
+
+test('a probe whose run length stands in its PROBE item takes no part of the checkpoint', async () => {
+  const world = await probedWorld({ targets: 20, probe: { failureThreshold: 3 } });
+  let isFailing = false;
+  world.answer((_, port) => (isFailing && port === 7 ? failing : healthy));
+  const run = await world.run();
+  await world.clock.advance(60_000);
+  isFailing = true;
+  await world.clock.advance(20_000);
+  await run.stop();
+  const names = Array.from({ length: 20 }, (_, at) => `target-${at + 1}`);
+  const ofBuckets = new Map(names.map((name) => [targetAddress('default', name).bucket, name]));
+  const entries = (await Promise.all([...ofBuckets.values()].map(world.checkpoint))).flat();
+  assert.equal(entries.length, 1);
+});
 
 test('what has changed is written once a minute', async () => {
   const { clock, run, write, items, written } = await checkpointWorld();

@@ -137,13 +137,17 @@ describe('the message of a run is left to its visibility when', () => {
       assert.equal(await successor.lease.extend(visibilityMs), true);
     });
 
-  inWorld('the queue does not answer: that is no exception of the host', async ({ send, received, process }) => {
-    await send('a', 1);
-    const { host, log } = process('p', () => ({ kind: 'slotDone' }));
-    const acknowledge = () => Promise.reject(new QueueUnavailable('a test'));
-    assert.equal(await settleReceived(host, { ...(await received()), acknowledge }), 'kept');
-    assert.deepEqual(columns(log.lines, 'level', 'message'), [['warn', 'message not settled']]);
-  });
+  for (const [name, error, level] of [
+    ['the queue does not answer: that is no exception of the host', new QueueUnavailable('a test'), 'warn'],
+    ['the queue has a defect, which the log calls an error', new TypeError('a defect'), 'error'],
+  ] as const)
+    inWorld(name, async ({ send, received, process }) => {
+      await send('a', 1);
+      const { host, log } = process('p', () => ({ kind: 'slotDone' }));
+      const acknowledge = () => Promise.reject(error);
+      assert.equal(await settleReceived(host, { ...(await received()), acknowledge }), 'kept');
+      assert.deepEqual(columns(log.lines, 'level', 'message'), [[level, 'message not settled']]);
+    });
 });
 
 inWorld('a malformed message is logged, dropped and never run', async ({ send, received, process, isGone, runs }) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ProbeMetricLabels } from '../../shared/prober/metrics.ts';
 import { HeldTargets } from '../../shared/run/held-targets.ts';
-import { forgetOld, type Kept, type ShardMemory } from '../../shared/run/memory.ts';
+import { forgetOld, type Kept, removeSeries, type ShardMemory } from '../../shared/run/memory.ts';
 import type { HeldTarget } from '../../shared/run/probing/held-target.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
 
@@ -25,4 +25,16 @@ test('a shard whose next run has not come within 150 s is forgotten, with the me
   assert.deepEqual([[...memory.keys()], removed], [['00', '80'], []]);
   forgetOld(memory, { metrics, nowMs: 151_000 });
   assert.deepEqual([[...memory.keys()], removed], [['80'], ['left']]);
+});
+
+test('of workers that have ended, those that are held again keep their series', () => {
+  const removed: string[] = [];
+  const metrics = { observe: () => undefined, remove: ({ pod }: ProbeMetricLabels) => void removed.push(pod) };
+  const heldOf = (...pods: readonly string[]) =>
+    pods.reduce((all, pod) => {
+      for (const [prefix, held] of keptOf(pod, 0).targets.entries()) all.set(prefix, held);
+      return all;
+    }, new HeldTargets());
+  removeSeries(metrics, heldOf('a', 'b', 'c'), heldOf('b'));
+  assert.deepEqual(removed, ['a', 'c']);
 });

@@ -7,6 +7,7 @@ import { commitStep } from '../../shared/run/probing/commit-probe.ts';
 import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { dropTarget } from '../../shared/run/probing/workers.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
+import { StoreUnavailable } from '../../shared/store/store.ts';
 import { bareHolder } from '../support/bare-holder.ts';
 import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
 import { testsIn } from '../support/tests-in.ts';
@@ -60,6 +61,35 @@ describe('a target that is read again', () => {
     assert.equal(present(), held);
     assert.equal(held.gone, false);
   });
+});
+
+test('a target that cannot be read is read again a second later, and then once a second', async () => {
+  const reads: number[] = [];
+  let isOut = false;
+  const world: ShardWorld = shardWorld({
+    wrapStore: (store) => ({
+      ...store,
+      query(query) {
+        if (!isOut) return store.query(query);
+        reads.push(world.clock.monotonicMs());
+        return Promise.reject(new StoreUnavailable('a test'));
+      },
+    }),
+  });
+  await world.put('checkout', { readinessProbe: { tcpSocket: { port: 1 } } });
+  const { holder, hold } = bareHolder(world);
+  const held = await hold('checkout');
+  isOut = true;
+  const reloading = holder.reload(held);
+  await world.clock.advance(4_500);
+  const [first = 0] = reads;
+  assert.deepEqual(
+    reads.map((atMs) => atMs - first),
+    [0, 1_000, 2_000, 3_000, 4_000],
+  );
+  isOut = false;
+  await world.clock.runUntil(reloading);
+  assert.equal(held.gone, true);
 });
 
 test('a target whose items are found gone when an event of it is to be written is held no more', async () => {

@@ -70,3 +70,33 @@ describe('two schedules that look in the same moment', () => {
     assert.deepEqual(new Set(rangesOf(world.takeEvents(), 'Prober Recovered')), new Set(degraded));
   });
 });
+
+describe('a schedule whose record others keep changing', () => {
+  const parts = ['00', '40', '80', 'c0'];
+  const [own, ...others] = parts.map((shard, index) => ({
+    shard: { shard, from: index * 64, to: index * 64 + 64, generation: 1, mode: 'resident', sinceMs: 0 } as const,
+  }));
+
+  for (const [changes, isPublished] of [
+    [0, true],
+    [1, true],
+    [2, true],
+    [3, false],
+  ] as const)
+    inScheduleWorld(`tries three times: ${changes} changes`, async (world) => {
+      assert.ok(own);
+      await world.advance(minuteMs);
+      const nowMs = world.clock.nowMs();
+      const foreign = others.slice(0, changes);
+      const store = beforeWrite(async () => {
+        const other = foreign.shift();
+        if (!other) return undefined;
+        await publishNoHolder(world, [other], nowMs);
+        world.takeEvents();
+        return undefined;
+      })(world.store);
+      await world.clock.runUntil(publishNoHolder({ ...world, store }, [own], nowMs));
+      const published = rangesOf(world.takeEvents(), 'Prober Degraded');
+      assert.equal(published.includes('00-3f'), isPublished, published.join());
+    });
+});

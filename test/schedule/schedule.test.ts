@@ -7,6 +7,7 @@ import { residentSlotMs, slotAt } from '../../shared/core/slots.ts';
 import { announceLayout } from '../../shared/schedule/layout.ts';
 import { generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey } from '../../shared/store/keys.ts';
+import { StoreUnavailable } from '../../shared/store/store.ts';
 import { currentLayout } from '../support/current-layout.ts';
 import { testsIn } from '../support/tests-in.ts';
 import { minuteMs, nameIn, type ScheduleWorld, scheduleWorld } from './schedule-world.ts';
@@ -111,6 +112,17 @@ describe('a layout', () => {
     await world.write([{ kind: 'update', key: layoutKey, set: { version: 9 } }]);
     await world.clock.runUntil(announceLayout(world, { version: 2, shards: [] }));
     assert.notEqual((await world.store.get(layoutKey))?.announced, 2);
+  });
+
+  inWorld('that the store does not take is no error of the schedule, but a defect is', async (world) => {
+    const announcing = (error: Error) => {
+      const store = { ...world.store, write: () => Promise.reject(error) };
+      return world.clock.runUntil(announceLayout({ ...world, store }, { version: 2, shards: [] }));
+    };
+    await announcing(new StoreUnavailable('full'));
+    const [line] = world.log.lines.slice(-1);
+    assert.deepEqual([line?.message, line?.fields?.version], ['layout not announced', 2]);
+    await assert.rejects(announcing(new TypeError('a defect')), TypeError);
   });
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Refusal, StoreUnavailable, type WriteOutcome } from '../../shared/store/store.ts';
+import { type Refusal, StoreDenied, StoreUnavailable, type WriteOutcome } from '../../shared/store/store.ts';
 import { writeSurely } from '../../shared/table/write.ts';
 import { shardWorld } from '../support/shard-world.ts';
 
@@ -12,7 +12,7 @@ const refused = (...kinds: readonly Refusal['kind'][]): WriteOutcome => ({
 const conflict = refused('conflict');
 
 /** How a write ends at a store that answers like this, the last answer again and again, and when it was tried. */
-async function writeTo(...answers: readonly (WriteOutcome | 'unavailable')[]) {
+async function writeTo(...answers: readonly (WriteOutcome | 'unavailable' | Error)[]) {
   const triedAtMs: number[] = [];
   const world = shardWorld();
   const { clock } = world;
@@ -20,6 +20,7 @@ async function writeTo(...answers: readonly (WriteOutcome | 'unavailable')[]) {
   const write = async (): Promise<WriteOutcome> => {
     const answer = answers[Math.min(triedAtMs.length, answers.length - 1)] ?? written;
     triedAtMs.push(clock.monotonicMs());
+    if (answer instanceof Error) throw answer;
     if (answer === 'unavailable') throw new StoreUnavailable('for a while');
     return answer;
   };
@@ -57,4 +58,12 @@ describe('a write', () => {
     const answer = refused('conflict', 'condition');
     assert.deepEqual(await writeTo(answer), { outcome: answer, triedAtMs: [0] });
   });
+
+  for (const [what, error] of [
+    ['may not be made', new StoreDenied('not allowed')],
+    ['meets a defect', new TypeError('a defect')],
+  ] as const)
+    test(`that ${what} is not tried again`, async () => {
+      assert.deepEqual(await writeTo(error), { outcome: error, triedAtMs: [0] });
+    });
 });

@@ -14,9 +14,15 @@ export type Commit = {
   readonly address: TargetAddress;
   /** The item as it was last committed. The write is refused if the item no longer has this uid. */
   readonly before: ProbeRecord;
-  /** Absent: events alone. */
+  /** Absent: nothing of it changes. */
   readonly after?: ProbeRecord;
+  /** What the event history gets. */
   readonly events: readonly EventRecord[];
+  /**
+   * The transition, which is also kept under the probe's own key. The event history expires and is bounded; this copy
+   * keeps the attempts behind a result for as long as it is shown.
+   */
+  readonly latest?: EventRecord;
 };
 
 export type CommitPlan = {
@@ -50,22 +56,17 @@ export function epochCheck({ token, claimsOnWrite, message, ports }: Fenced, buc
 }
 
 /** Number of operations of a commit, without the fence of its bucket. */
-export const operationsOf = ({ events }: Commit): number => 1 + events.length + transitionsOf(events).length;
+export const operationsOf = ({ events, latest }: Commit): number => 1 + events.length + (latest ? 1 : 0);
 
-const transitionsOf = (events: readonly EventRecord[]) => events.filter(({ kind }) => kind === 'transition');
-
-function commitOperations({ address, before, after, events }: Commit): readonly Operation[] {
-  const puts = events.map((event): Operation => ({ kind: 'put', item: encodeEvent(address, event) }));
-  const probe = probeName(before.container, before.probeType);
-  // The event history expires. This copy keeps the attempts behind a result for as long as it is shown.
-  const latest = transitionsOf(events).map(
-    (event): Operation => ({ kind: 'put', item: encodeLatest(address, probe, event) }),
-  );
-  return [probeOperation(address, before, after), ...puts, ...latest];
+function commitOperations(commit: Commit): readonly Operation[] {
+  const { address, before, events, latest } = commit;
+  const items = events.map((event) => encodeEvent(address, event));
+  if (latest) items.push(encodeLatest(address, probeName(before.container, before.probeType), latest));
+  return [probeOperation(commit), ...items.map((item): Operation => ({ kind: 'put', item }))];
 }
 
 /** An update, never a put: a purged item must not reappear. */
-function probeOperation(address: TargetAddress, before: ProbeRecord, after: ProbeRecord | undefined): Operation {
+function probeOperation({ address, before, after }: Commit): Operation {
   const fence = after?.ended ? [] : [notStopped];
   if (after) return { ...updateTo(encodeProbe(address, after)), if: [...unchangedSince(before, after), ...fence] };
   const { pk, sk } = encodeProbe(address, before);

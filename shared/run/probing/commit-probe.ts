@@ -1,7 +1,9 @@
 /** Makes the decision of a worker's step durable. Only then is it kept in memory, published and logged. */
+import { spend } from '../../core/history-budget.ts';
 import type { EventRecord, ProbeRecord } from '../../core/records.ts';
 import { publishedResult } from '../../core/shown.ts';
 import type { ProbeName } from '../../core/spec.ts';
+import type { Commit } from '../commit/plan.ts';
 import type { Holder } from '../holder.ts';
 import type { Run } from '../run.ts';
 import { isAskedEvent } from './asked-event.ts';
@@ -38,14 +40,15 @@ async function commitPlan(holder: Committing, held: HeldTarget, { probe, place, 
   else remember(probe.verdict, memory);
   const before = probe.verdict.record;
   const { digest } = probe.spec;
-  const result = await holder.commits.submit({ address: held.address, before, events, ...(after && { after }) });
+  const commit = withinBudget({ address: held.address, before, events, ...(after && { after }) });
+  const result = await holder.commits.submit(commit);
   if (result === 'superseded') await holder.reload(held);
   if (result !== 'committed') return false;
-  if (after) {
-    committed(probe.verdict, after);
-    held.records.set(probe.name, after);
-    for (const name of refreshView(held)) triggerProbe(holder, held, name);
+  if (commit.after) {
+    committed(probe.verdict, commit.after);
+    held.records.set(probe.name, commit.after);
   }
+  if (after) for (const name of refreshView(held)) triggerProbe(holder, held, name);
   publishRecorded(holder, held, { probe, events });
   if (!after) return true;
   if (after.version !== before.version) publishChange(holder, held, { probe, before, after, events });
@@ -57,6 +60,20 @@ async function commitPlan(holder: Committing, held: HeldTarget, { probe, place, 
   // The spec changed during the commit. What was counted for the old spec says nothing about the new one.
   if (probe.spec.digest !== digest) restartCounters(probe.verdict);
   return true;
+}
+
+/** The commit without the events that the probe's budget does not allow in the event history. */
+function withinBudget(commit: Commit): Commit {
+  const { before, after, events } = commit;
+  const { counted, kept, budget } = spend(before.history, events, isAskedEvent);
+  const latest = counted.find(({ kind }) => kind === 'transition');
+  const isSpent = budget !== undefined && budget !== before.history;
+  return {
+    ...commit,
+    ...(isSpent && { after: { ...(after ?? before), history: budget } }),
+    events: kept,
+    ...(latest && { latest }),
+  };
 }
 
 type Recorded = { readonly probe: HeldProbe; readonly events: readonly EventRecord[] };

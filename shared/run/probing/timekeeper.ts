@@ -5,11 +5,13 @@
  */
 import { type BusEvent, syncRequested } from '../../bus/events.ts';
 import type { EventRecord, ProbeRecord } from '../../core/records.ts';
+import { publishedResult } from '../../core/shown.ts';
 import type { ProbeName } from '../../core/spec.ts';
 import { nextSyncMs } from '../../core/sync.ts';
 import { isAcked } from '../../status-sync/write-status.ts';
 import { decodeEvent } from '../../store/items.ts';
-import { eventKey } from '../../store/keys.ts';
+import { eventKey, latestKey, type TargetAddress } from '../../store/keys.ts';
+import type { Store } from '../../store/store.ts';
 import type { Holder } from '../holder.ts';
 import type { Run } from '../run.ts';
 import type { HeldTarget } from './held-target.ts';
@@ -90,9 +92,11 @@ function askForSync({ publisher }: Pick<Holder, 'publisher'>, held: HeldTarget, 
   const sync = nextSyncMs(held, nowMs);
   if (sync === undefined || sync > nowMs || nowMs - held.syncAskedAtMs < againIntervalMs) return;
   held.syncAskedAtMs = nowMs;
-  const id = `${held.target.uid}/sync/${nowMs}`;
-  publisher.publish([syncRequested(held.target, { reason: 'Due', id, timeMs: nowMs })]);
+  publisher.publish([syncDue(held, nowMs)]);
 }
+
+const syncDue = ({ target }: Pick<HeldTarget, 'target'>, nowMs: number): BusEvent =>
+  syncRequested(target, { reason: 'Due', id: `${target.uid}/sync/${nowMs}`, timeMs: nowMs });
 
 export const againIntervalMs = 10_000;
 
@@ -106,21 +110,40 @@ export async function publishAgain(
     if (nowMs - unacked.publishedAtMs < againIntervalMs) continue;
     const event = unacked.event ?? (await storedChange(run, held, name));
     // A change committed meanwhile has been published with a separate event.
-    if (!event || held.unacked.get(name) !== unacked) continue;
-    held.unacked.set(name, { ...unacked, event, publishedAtMs: nowMs });
-    publisher.publish([event]);
+    if (held.unacked.get(name) !== unacked) continue;
+    held.unacked.set(name, { ...unacked, ...(event && { event }), publishedAtMs: nowMs });
+    publisher.publish([event ?? syncDue(held, nowMs)]);
   }
 }
 
-/** The event of a commit that another run made, rebuilt from the transition that was written with it. */
+/**
+ * The event of a commit that another run made, rebuilt from the transition that was written with it. undefined: it
+ * would say that nothing has become nothing.
+ */
 async function storedChange({ ports }: Run, held: HeldTarget, name: ProbeName): Promise<BusEvent | undefined> {
   const after = held.records.get(name);
   if (!after) return undefined;
-  const item = await ports.store.get(eventKey(held.address, transitionId(after)));
-  const decoded = item && decodeEvent(item);
-  const transition = decoded?.kind === 'ok' ? decoded.record : undefined;
+  const transition = await storedTransition(ports.store, held.address, { name, id: transitionId(after) });
+  // A worker has ended, and what it had found before is not known any more: STATUS takes it in all the same.
+  if (!transition && publishedResult(after) === undefined) return undefined;
   const { previousResult, attempts = [] } = transition ?? {};
   return resultChanged(held.target, { previousResult, after: asCommitted(after, transition) }, attempts);
+}
+
+type Transition = { readonly name: ProbeName; readonly id: string };
+
+/** The event history may lack it (record 83), and a purge has removed the copy first. */
+async function storedTransition(
+  store: Store,
+  address: TargetAddress,
+  { name, id }: Transition,
+): Promise<EventRecord | undefined> {
+  for (const key of [latestKey(address, name), eventKey(address, id)]) {
+    const item = await store.get(key);
+    const decoded = item && decodeEvent(item);
+    if (decoded?.kind === 'ok' && decoded.record.id === id) return decoded.record;
+  }
+  return undefined;
 }
 
 /**

@@ -1,12 +1,26 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { heldWorld, inShardWorld } from '../../support/shard-world.ts';
+import { heldWorld, inShardWorld, shardWorld } from '../../support/shard-world.ts';
 
 const name = 'app';
 const hourly = { tcpSocket: { port: 1 }, periodSeconds: 3_600 };
 
 /** How long it takes at most until the holder has seen a change, probed and committed. */
 const soonSeconds = 5;
+
+test('a readiness probe does not wait for its period once its startup probe has succeeded', async () => {
+  const startupProbe = { tcpSocket: { port: 2 }, periodSeconds: 10, failureThreshold: 100 };
+  const world = shardWorld();
+  world.answer(() => 'failure');
+  await world.put(name, { startupProbe, readinessProbe: hourly });
+  await world.run();
+  await world.clock.advance(60_000);
+  const resultOf = async (probeType: string) => (await world.probe(name, `main#${probeType}`)).result;
+  assert.notEqual(await resultOf('readiness'), 'success');
+  world.answer(() => 'success');
+  await world.until('started', async () => (await resultOf('startup')) === 'success', 10);
+  await world.until('ready', async () => (await resultOf('readiness')) === 'success', soonSeconds);
+});
 
 describe('a worker that has ended comes back and is probed at once', () => {
   for (const [when, probeType, rest] of [

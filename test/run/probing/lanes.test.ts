@@ -26,3 +26,31 @@ test('a target that becomes due while it is looked at is not looked at twice at 
   due();
   assert.equal(looks.length, 2);
 });
+
+test('eight groups are looked at together, each of one bucket, and a target that has gone is not', async () => {
+  const looks: { readonly names: readonly string[]; readonly end: () => void }[] = [];
+  const tend = (group: readonly HeldTarget[]) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    looks.push({ names: group.map(({ address }) => address.prefix), end: resolve });
+    return promise;
+  };
+  const working: Promise<void>[] = [];
+  const lanes = tendLanes({ tend, track: (work) => void working.push(work), isOver: () => false });
+  const buckets = Array.from({ length: 10 }, (_, index) => `0${index}`);
+  const held = (bucket: string, name: string, gone = false) =>
+    ({ gone, address: { bucket, prefix: `${bucket}/${name}` } }) as HeldTarget;
+  for (const bucket of buckets) for (const name of ['a', 'b']) lanes.add(held(bucket, name));
+  lanes.add(held('gone', 'a', true));
+  lanes.begin();
+  const groupOf = (bucket: string) => [`${bucket}/a`, `${bucket}/b`];
+  assert.deepEqual(
+    looks.map(({ names }) => names),
+    buckets.slice(0, 8).map(groupOf),
+  );
+  for (const { end } of looks) end();
+  await Promise.all(working);
+  assert.deepEqual(
+    looks.slice(8).map(({ names }) => names),
+    buckets.slice(8).map(groupOf),
+  );
+});

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { socketsMin } from '../../../shared/core/socket-limit.ts';
+import { newTargetTicker } from '../../../shared/core/ticker-start.ts';
 import { type Clock, sleep } from '../../../shared/lib/clock.ts';
 import type { Prober } from '../../../shared/prober/prober.ts';
+import { newSchedule, refuse } from '../../../shared/run/probing/probe-schedule.ts';
 import { newSocketBudget } from '../../../shared/run/probing/sockets.ts';
 import { proberError } from '../../support/prober-error.ts';
 import { failing, probedWorld, type ShardRun, type ShardWorld } from '../../support/shard-world.ts';
@@ -66,6 +68,16 @@ async function withCanary() {
 }
 
 const resultsOf = (world: ShardWorld) => world.publishedEvents('Probe Result Changed').map(({ result }) => result);
+
+for (const [lacked, times] of [
+  ['sockets', 80],
+  ['other', 20],
+] as const)
+  test(`an attempt that is refused for want of ${lacked} is put back ${times} times`, () => {
+    const schedule = newSchedule(newTargetTicker(0, { phaseMs: 0, periodMs: 1_000 }), 0);
+    const again = Array.from({ length: times + 1 }, () => refuse(schedule, lacked));
+    assert.deepEqual(again, [...Array.from({ length: times }, () => true), false]);
+  });
 
 test('with more due than the machine carries all probes are late, each is made, and none is unknown', async () => {
   const { world, run, machine: of, lowered } = await onMachine(200);

@@ -6,9 +6,9 @@ import type { EventRecord, ProbeRecord } from '../../../shared/core/records.ts';
 import type { Holder } from '../../../shared/run/holder.ts';
 import type { HeldTarget } from '../../../shared/run/probing/held-target.ts';
 import { publishAgain } from '../../../shared/run/probing/timekeeper.ts';
-import { encodeEvent } from '../../../shared/store/items.ts';
+import { encodeEvent, encodeLatest } from '../../../shared/store/items.ts';
 import { targetAddress } from '../../../shared/store/keys.ts';
-import type { Item } from '../../../shared/store/store.ts';
+import type { Item, Key } from '../../../shared/store/store.ts';
 import { targetRecordOf } from '../../support/pods.ts';
 
 const name = 'app#readiness';
@@ -16,11 +16,12 @@ const added = newProbeRecord('u1', { container: { kind: 'container', spec: { nam
 const record = { ...added, containerID: 'test://1', result: 'failure', version: 3, sinceMs: 1_000 } as const;
 const address = targetAddress('default', 'checkout');
 
-/** What is published of a result that another run committed, whose EVENT is this. */
-async function publishedOf(stored: Item | undefined, present: ProbeRecord = record): Promise<readonly BusEvent[]> {
+/** What is published of a result that another run committed, of which these items are left. */
+async function publishedOf(stored: readonly Item[], present: ProbeRecord = record): Promise<readonly BusEvent[]> {
   const published: BusEvent[] = [];
+  const get = async (key: Key) => stored.find(({ pk, sk }) => pk === key.pk && sk === key.sk);
   const holder = {
-    run: { ports: { store: { get: async () => stored } } },
+    run: { ports: { store: { get } } },
     publisher: { publish: (events: readonly BusEvent[]) => void published.push(...events) },
   } as unknown as Holder;
   const held = {
@@ -50,14 +51,33 @@ const event: EventRecord = {
   attempts: [{ timeMs: 900, outcome: 'failure', output: 'refused', timings: { totalMs: 1 } }],
 };
 
-test('a result of the run before is published with what led to it', async () => {
-  const [publishedEvents] = await publishedOf(encodeEvent(address, event));
-  assert.ok(publishedEvents && 'previousResult' in publishedEvents.detail);
-  assert.deepEqual([publishedEvents.detail.previousResult, publishedEvents.detail.attempts.length], ['success', 1]);
+const copyOf = (of: EventRecord) => encodeLatest(address, name, of);
+
+for (const [where, stored] of [
+  ['the event history, while a purge has removed the copy', [encodeEvent(address, event)]],
+  ['the copy alone', [copyOf(event)]],
+  [
+    'the event history beside the copy of a later one',
+    [encodeEvent(address, event), copyOf({ ...event, id: '00000000002000#app#readiness#~0000000004' })],
+  ],
+] as const)
+  test(`a result of the run before is published with what led to it, from ${where}`, async () => {
+    const [publishedEvents] = await publishedOf(stored);
+    assert.ok(publishedEvents && 'previousResult' in publishedEvents.detail);
+    assert.deepEqual([publishedEvents.detail.previousResult, publishedEvents.detail.attempts.length], ['success', 1]);
+  });
+
+test('the end of a worker of which nothing is left is no change, and STATUS takes it in', async () => {
+  const { result: _, ...ended } = { ...record, ended: true };
+  const events = await publishedOf([], ended);
+  assert.deepEqual(
+    events.map(({ detailType }) => detailType),
+    ['Target Sync Requested'],
+  );
 });
 
-test('a result whose EVENT has expired is published without its attempts', async () => {
-  const [publishedEvents, ...more] = await publishedOf(undefined);
+test('a result whose transition is left nowhere is published without its attempts', async () => {
+  const [publishedEvents, ...more] = await publishedOf([]);
   assert.deepEqual(more, []);
   assert.ok(publishedEvents && 'result' in publishedEvents.detail && 'attempts' in publishedEvents.detail);
   const { result, version, attempts } = publishedEvents.detail;
@@ -76,7 +96,7 @@ describe('what was committed of another container than the present one is publis
     test(what, async () => {
       const { result: _result, ...transition } = event;
       const stored = encodeEvent(address, { ...transition, ...(result && { result }) });
-      const [published] = await publishedOf(stored, { ...present, containerID: 'test://2' });
+      const [published] = await publishedOf([stored], { ...present, containerID: 'test://2' });
       assert.ok(published?.detailType === 'Probe Result Changed');
       assert.deepEqual([published.detail.containerID, published.detail.result], ['test://1', result]);
     });

@@ -56,7 +56,11 @@ describe('a result that STATUS has not taken in', () => {
     await world.clock.runUntil(syncTarget(world, { namespace: 'default', name: 'checkout' }));
     const { holder, hold } = bareHolder(world);
     const held = await hold('checkout');
-    held.unacked.set('main#readiness', { version: 7, publishedAtMs: Number.NEGATIVE_INFINITY });
+    const name = 'main#readiness';
+    const record = held.records.get(name);
+    assert.ok(record);
+    held.records.set(name, { ...record, version: 7, result: 'failure' });
+    held.unacked.set(name, { version: 7, publishedAtMs: Number.NEGATIVE_INFINITY });
     world.published.length = 0;
     await world.clock.runUntil(tendTargets(holder, [held]));
     await world.clock.runUntil(holder.publisher.drained());

@@ -18,15 +18,21 @@ const doubtful: BeatState = { ...sound, doubt: { reason: 'NetworkUnreachable', s
 function world(inherited: { readonly degraded: boolean; readonly degradedTold: boolean }) {
   const clock = virtualClock({ startMs });
   const published: BusEvent[] = [];
-  const bus = { takes: true };
+  const bus = { takes: true, isSlow: false };
   const layout = { generation: 1, isOut: false };
   const get = async () => {
     if (layout.isOut) throw new StoreUnavailable('a test');
     return { pk: 'LAYOUT', sk: 'LAYOUT', [generationAttribute('00')]: layout.generation };
   };
+  const waiting: (() => void)[] = [];
   const publish = (events: readonly BusEvent[], settled: (isTaken: boolean) => void) => {
     published.push(...events);
-    settled(bus.takes);
+    const answer = () => settled(bus.takes);
+    if (bus.isSlow) waiting.push(answer);
+    else answer();
+  };
+  const answer = () => {
+    for (const each of waiting.splice(0)) each();
   };
   const holder = {
     run: { ports: { clock, store: { get } }, message: shardMessage() },
@@ -37,7 +43,7 @@ function world(inherited: { readonly degraded: boolean; readonly degradedTold: b
       const since = 'since' in detail ? detail.since : undefined;
       return [detailType, 'id' in detail ? detail.id : undefined, timeMs, since];
     });
-  return { holder, clock, bus, layout, doubtEvents: doubtPublisher(holder, inherited), shown };
+  return { holder, clock, bus, answer, layout, doubtEvents: doubtPublisher(holder, inherited), shown };
 }
 
 describe('the end of a doubt', () => {
@@ -73,6 +79,22 @@ describe('the end of a doubt', () => {
 });
 
 describe('a doubt', () => {
+  test('whose event is still on its way is not published again; one that was refused is', async () => {
+    const { bus, answer, doubtEvents, shown } = world({ degraded: false, degradedTold: false });
+    const types = () => shown().map(([type]) => type);
+    bus.isSlow = true;
+    for (let beat = 0; beat < 3; beat += 1) await doubtEvents.written(doubtful);
+    assert.deepEqual(types(), ['Prober Degraded']);
+    bus.takes = false;
+    answer();
+    for (let beat = 0; beat < 3; beat += 1) await doubtEvents.written(doubtful);
+    assert.deepEqual(types(), ['Prober Degraded']);
+    bus.takes = true;
+    answer();
+    await doubtEvents.written(doubtful);
+    assert.deepEqual(types(), []);
+  });
+
   test('of a shard that LAYOUT has divided is not published: the holders of its parts publish their own', async () => {
     const { layout, doubtEvents, shown } = world({ degraded: false, degradedTold: false });
     layout.generation = 2;
