@@ -104,7 +104,7 @@ function serveInTurns(server: Server, ports: ClientPorts, isAuthorized: ApiServe
     server.on(event, (request: IncomingMessage, response: ServerResponse) => {
       const client = request.socket;
       if (!(client instanceof ClientStream)) return;
-      client.isKnown ||= isAuthorized?.(request.headers.authorization) ?? true;
+      if (isAuthorized && !client.isKnown) client.isKnown = isAuthorized(request.headers.authorization);
       client.answering(request, response);
     });
 }

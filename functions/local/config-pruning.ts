@@ -9,20 +9,21 @@ import { pacer } from '../../shared/lib/pace.ts';
 import { sliceMs } from '../../shared/lib/slices.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
 import type { ConfigSources } from './config-sources.ts';
+import { isInDoubt, type Known } from './known-file.ts';
 
 type Pruning = {
   readonly sources: Pick<ConfigSources, 'mayExist'>;
-  /** What each file has, as last read. Absent: it could never be read. */
-  readonly known: ReadonlyMap<string, { readonly probes?: ReadonlyMap<string, number> }>;
+  readonly known: ReadonlyMap<string, Known>;
   readonly signal: AbortSignal;
 };
 
 /** Removes what files no longer name, as a DELETE does. Returns false if it has to be repeated. */
 export async function prune(deps: ApiDeps, { sources, known, signal }: Pruning): Promise<boolean> {
   const named = new Set([...known.values()].flatMap(({ probes }) => [...(probes?.keys() ?? [])]));
-  const stays = ({ namespace, name }: TargetRecord, file: string) =>
-    named.has(`${namespace}/${name}`) ||
-    (known.has(file) ? known.get(file)?.probes === undefined : sources.mayExist(file));
+  const stays = ({ namespace, name }: TargetRecord, file: string) => {
+    const ofFile = known.get(file);
+    return named.has(`${namespace}/${name}`) || (ofFile ? isInDoubt(ofFile) : sources.mayExist(file));
+  };
   const pause = pacer(deps.clock, sliceMs);
   try {
     for await (const { stored } of scanTargets(deps)) {

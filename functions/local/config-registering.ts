@@ -4,7 +4,7 @@ import { applyManifests } from '../../shared/api/apply-manifests.ts';
 import type { ApiDeps } from '../../shared/api/deps.ts';
 import { ok, type problemDocument } from '../../shared/api/problem.ts';
 import { manifestsMax } from '../../shared/api/routes/apply.ts';
-import type { FileTarget } from './convert-thread.ts';
+import type { FileTarget } from './file-targets.ts';
 
 export type Placed = FileTarget & { readonly namespace: string; readonly key: string };
 

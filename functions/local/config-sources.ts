@@ -1,5 +1,5 @@
 /** Finds the files that the entries of `targets` name. */
-import type { BigIntStats } from 'node:fs';
+import type { BigIntStats, Dirent } from 'node:fs';
 import { glob, stat } from 'node:fs/promises';
 import { dirname, matchesGlob, relative, resolve, sep } from 'node:path';
 import type { TargetFiles } from '../../shared/config/config-schema.ts';
@@ -31,13 +31,28 @@ export type ConfigSources = {
   readonly folders: readonly string[];
 };
 
+/** The calls of `node:fs/promises` that find files. */
+export type FileSearch = {
+  readonly stat: (path: string) => Promise<BigIntStats>;
+  readonly glob: (pattern: string, folder: string) => AsyncIterable<Dirent>;
+};
+
+const diskSearch: FileSearch = {
+  stat: (path) => stat(path, { bigint: true }),
+  glob: (pattern, folder) => glob(pattern, { cwd: folder, withFileTypes: true }),
+};
+
 /** Limits of one configuration. */
 const filesMax = 1_000;
 const bytesMax = 64 * 1024 * 1024;
 
 /** Never throws: what cannot be read is a fault. Of several entries that name a file the first one counts. */
-export async function configSources(folder: string, entries: readonly TargetFiles[]): Promise<ConfigSources> {
-  const search = new Search(folder);
+export async function configSources(
+  folder: string,
+  entries: readonly TargetFiles[],
+  fileSearch = diskSearch,
+): Promise<ConfigSources> {
+  const search = new Search(folder, fileSearch);
   for (const entry of entries)
     for (const pattern of entry.files) {
       if (isGlob(pattern)) await search.addGlob(pattern, entry);
@@ -45,6 +60,15 @@ export async function configSources(folder: string, entries: readonly TargetFile
     }
   return search.result();
 }
+
+/** Whether it is the version that was found. */
+export async function isStill({ path, entry, signature }: ConfigSource, fileSearch = diskSearch): Promise<boolean> {
+  const stats = await fileSearch.stat(path).catch(readFault);
+  return typeof stats !== 'string' && signatureOf(stats, entry) === signature;
+}
+
+const signatureOf = (stats: BigIntStats, { namespace, host }: TargetFiles): string =>
+  JSON.stringify([fileVersion(stats), namespace, host]);
 
 /** Differs once a file has been changed or replaced. */
 export const fileVersion = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
@@ -54,14 +78,16 @@ const isGlob = (pattern: string): boolean => /[*?[{]/.test(pattern);
 
 class Search {
   readonly #folder: string;
+  readonly #disk: FileSearch;
   readonly #files = new Map<string, ConfigSource>();
   readonly #faults: SourceFault[] = [];
   readonly #unread: string[] = [];
   readonly #folders: Set<string>;
   #bytes = 0;
 
-  constructor(folder: string) {
+  constructor(folder: string, disk: FileSearch) {
     this.#folder = folder;
+    this.#disk = disk;
     this.#folders = new Set([folder]);
   }
 
@@ -70,14 +96,14 @@ class Search {
     const { name, path } = this.#placed(given);
     if (this.#files.has(name)) return;
     this.#folders.add(dirname(path));
-    const stats = await stat(path, { bigint: true }).catch(readFault);
+    const stats = await this.#disk.stat(path).catch(readFault);
     const detail = typeof stats === 'string' ? stats : this.#refusal(stats);
     if (typeof stats === 'string' || detail !== undefined) {
       this.#fault(name, detail ?? '', name);
       return;
     }
     this.#bytes += Number(stats.size);
-    const signature = JSON.stringify([fileVersion(stats), entry.namespace, entry.host]);
+    const signature = signatureOf(stats, entry);
     const folders = [this.#folder, base ?? dirname(path)];
     this.#files.set(name, { name, path, entry, folders, signature });
   }
@@ -86,13 +112,13 @@ class Search {
   async addGlob(pattern: string, entry: TargetFiles): Promise<void> {
     const base = resolve(this.#folder, staticPart(pattern));
     this.#folders.add(base);
-    const stats = await stat(base).catch(readFault);
+    const stats = await this.#disk.stat(base).catch(readFault);
     if (typeof stats === 'string' || !stats.isDirectory()) {
       this.#fault(pattern, `there is no folder ${base}`, this.#placed(pattern).name);
       return;
     }
     try {
-      const found = glob(pattern, { cwd: this.#folder, withFileTypes: true });
+      const found = this.#disk.glob(pattern, this.#folder);
       for await (const each of found) {
         if (!each.isDirectory()) await this.addFile(resolve(this.#folder, each.parentPath, each.name), entry, base);
         if (this.#files.size < filesMax) continue;

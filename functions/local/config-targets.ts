@@ -8,10 +8,11 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import { fileErrorsMax } from '../../shared/manifest/limits.ts';
 import { prune } from './config-pruning.ts';
 import { batchesOf, type Placed, problemText, registered } from './config-registering.ts';
-import { type ConfigSource, configSources } from './config-sources.ts';
-import type { FileTarget, ReadTargets } from './convert-thread.ts';
+import { Rest, restMs } from './config-rest.ts';
+import { type ConfigSource, configSources, type FileSearch, isStill } from './config-sources.ts';
 import { type Converter, targetConverter } from './converter.ts';
 import { type FileFault, faultLog, logNotMonitored } from './file-faults.ts';
+import type { FileTarget, ReadTargets } from './file-targets.ts';
 import {
   firstRetryMs,
   inForce,
@@ -47,33 +48,32 @@ export type AppliedFiles = {
 const configTargetsMax = 20_000;
 const defaultNamespace = 'default';
 
-/**
- * How long files have to stay as they are before a target or a probe that they no longer have is removed. A file that
- * is written slowly, or in several steps, is between two of them for seconds.
- */
-const restMs = 30_000;
 /** After a change. */
 const secondLookMs = 1_000;
 
-type ConfigTargetsOptions = {
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
+/** What stands in place of the machine's, for tests in which that fails or time stands still meanwhile. */
+export type ConfigTargetsPorts = {
+  /** Opens what converts files of targets. */
   readonly openConverter?: typeof targetConverter | undefined;
+  /** Finds them. */
+  readonly fileSearch?: FileSearch | undefined;
 };
 
+type ConfigTargetsOptions = ConfigTargetsPorts & { readonly clock: Clock; readonly signal: AbortSignal };
+
 export function configTargets(deps: ApiDeps, options: ConfigTargetsOptions): ConfigTargets {
-  const { clock, signal, openConverter = targetConverter } = options;
+  const { clock, signal, openConverter = targetConverter, fileSearch } = options;
   const faults = faultLog(deps.log);
   let known: ReadonlyMap<string, Known> = new Map();
-  /** What the last look found, and since when. */
-  let seen = '';
-  let seenSinceMs = 0;
+  const rest = new Rest();
   let isPruned = false;
   return {
     async apply({ folder, targets }, isForced) {
-      const sources = await configSources(folder, targets);
+      const sources = await configSources(folder, targets, fileSearch);
+      const found = JSON.stringify([targets, sources.faults, sources.files.map((each) => [each.name, each.signature])]);
+      const isFound = rest.look(found, clock.monotonicMs());
       const converter = openConverter(deps.clock);
-      const round = new Round({ deps, clock, signal, converter, known, isForced });
+      const round = new Round({ deps, clock, signal, converter, known, isForced, fileSearch });
       try {
         for (const source of sources.files) if (!signal.aborted) await round.take(source);
       } finally {
@@ -86,18 +86,14 @@ export function configTargets(deps: ApiDeps, options: ConfigTargetsOptions): Con
         ...sources.faults.map(({ file, detail }) => ({ file, line: 1, column: 1, detail })),
         ...[...round.known.values()].flatMap((each) => each.faults),
       ]);
-      const found = JSON.stringify([targets, sources.faults, sources.files.map((each) => [each.name, each.signature])]);
       const isApplied = [...round.known].some(([name, { probes }]) => probes !== known.get(name)?.probes);
       known = round.known;
-      const nowMs = clock.monotonicMs();
-      if (isForced || found !== seen || isApplied) isPruned = false;
-      if (found !== seen) seenSinceMs = nowMs;
-      seen = found;
-      if (!isPruned && nowMs - seenSinceMs >= restMs) isPruned = await prune(deps, { sources, known, signal });
+      if (isForced || isFound || isApplied) isPruned = false;
+      if (!isPruned && rest.isOver() && !round.isBehind) isPruned = await prune(deps, { sources, known, signal });
       const waitingSinceMs = [...known.values()].flatMap(({ waiting }) => waiting?.sinceMs ?? []);
-      if (!isPruned) waitingSinceMs.push(seenSinceMs);
+      if (!isPruned) waitingSinceMs.push(rest.sinceMs);
       if (waitingSinceMs.length === 0) return { folders, notMonitored };
-      const lookMs = Math.max(secondLookMs, Math.min(...waitingSinceMs) + restMs - nowMs);
+      const lookMs = Math.max(secondLookMs, Math.min(...waitingSinceMs) + restMs - clock.monotonicMs());
       return { folders, notMonitored, lookMs };
     },
   };
@@ -108,6 +104,7 @@ type RoundOptions = {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly converter: Converter;
+  readonly fileSearch: FileSearch | undefined;
   /** After the last round. */
   readonly known: ReadonlyMap<string, Known>;
   /** Reads and registers everything again. */
@@ -117,6 +114,8 @@ type RoundOptions = {
 /** One look at all files, in the order of their names. */
 class Round {
   readonly known = new Map<string, Known>();
+  /** A file has changed since it was found, and what was read of it may be half. */
+  isBehind = false;
   readonly #options: RoundOptions;
   /** The file of each target. */
   readonly #owners = new Map<string, string>();
@@ -143,7 +142,9 @@ class Round {
     };
     const read = await this.#options.converter.convert(asked, this.#options.signal);
     if (read.kind === 'read') {
-      const waiting = this.#waiting(source, read.targets);
+      const isFound = await isStill(source, this.#options.fileSearch);
+      this.isBehind ||= !isFound;
+      const waiting = this.#waiting(source, read.targets, isFound);
       return before && waiting
         ? this.#keep(source, { ...readable(before), waiting })
         : this.#register(source, read, last);
@@ -152,7 +153,7 @@ class Round {
     if (read.isUnread) return this.#keep(source, unreadFile(before, { signature, faults, nowMs: this.#nowMs() }));
     const { probes, notMonitored = 0 } = before ?? {};
     const kept = { ...(probes && { probes }), notMonitored, retryAtMs: 0, retryMs: firstRetryMs };
-    this.known.set(name, { signature, failed: new Set(), faults, ...kept });
+    this.known.set(name, { signature, isInvalid: true, failed: new Set(), faults, ...kept });
   }
 
   /** Its targets stay as they are. What a waiting version no longer has may be in another file by now. */
@@ -175,15 +176,18 @@ class Round {
     return waiting.signature === signature && this.#nowMs() - waiting.sinceMs < restMs;
   }
 
-  /** Of a version that lacks a target or a probe of the one in force: since when it waits. */
-  #waiting(source: ConfigSource, targets: readonly FileTarget[]): Waiting | undefined {
+  /**
+   * Of a version that lacks a target or a probe of the one in force: since when it waits. What is not the version that
+   * was found (`isFound`) may have begun to be there just now.
+   */
+  #waiting(source: ConfigSource, targets: readonly FileTarget[], isFound: boolean): Waiting | undefined {
     const { known, deps } = this.#options;
     const before = known.get(source.name);
     if (!before?.probes || before.signature === source.signature) return undefined;
     const probes = new Map(targets.map((target) => [keyOf(source, target), probesOf(target)]));
     const isLess = [...before.probes].some(([key, count]) => (probes.get(key) ?? -1) < count);
     if (!isLess) return undefined;
-    const isSame = before.waiting?.signature === source.signature;
+    const isSame = isFound && before.waiting?.signature === source.signature;
     const sinceMs = isSame ? (before.waiting?.sinceMs ?? 0) : this.#nowMs();
     const waiting = { signature: source.signature, sinceMs, names: new Set(probes.keys()) };
     if (isSame && !this.#mustWait(source, waiting)) return undefined;

@@ -2,13 +2,12 @@
  * Follows the configuration: reads it again when it or one of its files changes, and on request. A version that is
  * wrong changes nothing.
  */
-import { type FSWatcher, watch } from 'node:fs';
 import type { ApiDeps } from '../../shared/api/deps.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import { type AlertSetup, type ConfigSetup, versionOf } from './config-file.ts';
 import { configParser } from './config-parser.ts';
-import { configTargets } from './config-targets.ts';
-import type { targetConverter } from './converter.ts';
+import { type ConfigTargetsPorts, configTargets } from './config-targets.ts';
+import { type FolderWatch, watchFolder } from './folder-watch.ts';
 import { InvalidOption } from './option-values.ts';
 
 export type Configuration = {
@@ -19,13 +18,13 @@ export type Configuration = {
   stop(): Promise<void>;
 };
 
-export type ConfigurationPorts = {
+export type ConfigurationPorts = ConfigTargetsPorts & {
   readonly deps: ApiDeps;
   readonly onAlerts: (setup: AlertSetup) => void;
   /** Of looks and waits. */
   readonly clock: Clock;
-  /** Opens what converts files of targets, for tests in which that fails or time stands still meanwhile. */
-  readonly openConverter?: typeof targetConverter | undefined;
+  /** In place of the machine's events, for tests in which they come late or never. */
+  readonly watchFolder?: typeof watchFolder | undefined;
 };
 
 /** An editor or a mount may replace a file in several steps. */
@@ -57,7 +56,7 @@ class Follower {
   #isForced = true;
   #isChanged = false;
   #wake: () => void = () => undefined;
-  #watches: ReadonlyMap<string, FSWatcher> = new Map();
+  #watches: ReadonlyMap<string, FolderWatch> = new Map();
 
   constructor(setup: ConfigSetup, ports: ConfigurationPorts) {
     this.#setup = setup;
@@ -77,10 +76,10 @@ class Follower {
   }
 
   async run(): Promise<void> {
-    const { deps, onAlerts, openConverter } = this.#ports;
+    const { deps, onAlerts } = this.#ports;
     const { signal } = this.#stopped;
     this.#warn();
-    const targets = configTargets(deps, { clock: this.#clock, signal, openConverter });
+    const targets = configTargets(deps, { ...this.#ports, signal });
     onAlerts(this.#setup.alerts);
     let read = this.#setup.version;
     for (let isFirst = true; !signal.aborted; isFirst = false) {
@@ -136,7 +135,7 @@ class Follower {
 
   /** Folders that cannot be watched are polled all the same. */
   #follow(folders: readonly string[]): void {
-    const watches = new Map<string, FSWatcher>();
+    const watches = new Map<string, FolderWatch>();
     for (const folder of folders) {
       const watcher = this.#watches.get(folder) ?? this.#watched(folder);
       if (watcher) watches.set(folder, watcher);
@@ -145,19 +144,15 @@ class Follower {
     this.#watches = watches;
   }
 
-  #watched(folder: string): FSWatcher | undefined {
+  #watched(folder: string): FolderWatch | undefined {
     if (this.#stopped.signal.aborted) return undefined;
-    try {
-      const watcher = watch(folder, { persistent: false }, () => {
-        this.#isChanged = true;
-        this.#wake();
-      });
-      watcher.on('error', () => watcher.close());
-      // What changed before the watch began is found by one more look.
+    const { watchFolder: watched = watchFolder } = this.#ports;
+    const watching = watched(folder, () => {
       this.#isChanged = true;
-      return watcher;
-    } catch {
-      return undefined;
-    }
+      this.#wake();
+    });
+    // What changed before the watch began is found by one more look.
+    if (watching) this.#isChanged = true;
+    return watching;
   }
 }

@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { AskedThread } from './asked-thread.ts';
-import type { AskedFile, ReadTargets } from './convert-thread.ts';
+import type { AskedFile, ReadTargets } from './file-targets.ts';
 
 export type Converter = {
   /** Never throws. When the signal is aborted, the answer no longer matters. */

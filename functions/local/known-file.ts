@@ -11,6 +11,8 @@ export type Known = {
   readonly waiting?: Waiting;
   /** A later version that could not be read. */
   readonly unread?: Unread;
+  /** The present version is wrong: the last one that was not is in force. */
+  readonly isInvalid?: true;
   /** Targets of the file that are to be tried again. */
   readonly failed: ReadonlySet<string>;
   readonly faults: readonly FileFault[];
@@ -34,6 +36,10 @@ const unknownFile: Known = {
 /** This version could not be read, and it is too early for another attempt. */
 export const isUnreadYet = ({ unread }: Known, { signature }: ConfigSource, nowMs: number): boolean =>
   unread?.signature === signature && nowMs < unread.retryAtMs;
+
+/** The present version is not known: it may have more than the one in force, which may have been half a file. */
+export const isInDoubt = ({ probes, unread, isInvalid }: Known): boolean =>
+  probes === undefined || unread !== undefined || isInvalid === true;
 
 type Attempt = Pick<Known, 'signature' | 'faults'> & { readonly nowMs: number };
 

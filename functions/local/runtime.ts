@@ -37,9 +37,11 @@ import { yamlParser } from './yaml-parser.ts';
 /** An answer waits so long for the holder to notice a deletion: a slow store delays it no further. */
 const noticesMs = 500;
 
+type FilePorts = Pick<ConfigurationPorts, 'openConverter' | 'fileSearch' | 'watchFolder'>;
+
 export type RuntimePorts = Pick<ProbingOptions, 'network' | 'wayOut' | 'attribution'> &
   Pick<LocalAlertPorts, 'openAlertLog' | 'openSender'> &
-  Pick<ConfigurationPorts, 'openConverter'> & {
+  FilePorts & {
     readonly clock: Clock;
     readonly random: Random;
     readonly log: Log;
@@ -161,8 +163,7 @@ function wrappedBus({ clock, random, log, wrapBus = (bus) => bus }: RuntimePorts
   return wrapBus(inProcessBus({ clock, random, log }));
 }
 
-type ConfiguredPorts = LocalAlertPorts &
-  Pick<RuntimePorts, 'configClock' | 'openConverter'> & { readonly deps: ApiDeps };
+type ConfiguredPorts = LocalAlertPorts & FilePorts & Pick<RuntimePorts, 'configClock'> & { readonly deps: ApiDeps };
 
 /** Alerts stop after the configuration that gives them. */
 function configured(
@@ -172,8 +173,8 @@ function configured(
 ): Configuration {
   if (!config) return { reload: () => undefined, notMonitored: () => 0, stop: async () => undefined };
   const alerts = localAlerts(dataDir, { ...ports, allows: allowExec });
-  const { deps, configClock: clock = ports.clock, openConverter } = ports;
-  const following = { deps, clock, onAlerts: alerts.configure, openConverter };
+  const { deps, configClock: clock = ports.clock, openConverter, fileSearch, watchFolder } = ports;
+  const following = { deps, clock, onAlerts: alerts.configure, openConverter, fileSearch, watchFolder };
   const { reload, notMonitored, stop } = followConfig(config, following);
   return {
     reload,

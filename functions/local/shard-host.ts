@@ -67,7 +67,8 @@ export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: 
     portsFor: (lease) => ({ ...ports, ...ports.forRun(), lease }),
     async runShard(runPorts, message, deadlineMs, options) {
       let own: typeof view;
-      const first = isFirst ? ofNewProcess(message) : message;
+      const sent = ofOneClock(message);
+      const first = isFirst ? ofNewProcess(sent) : sent;
       const isAlone = isFirst;
       isFirst = false;
       const onLoaded = (look: () => RunView) => {
@@ -101,6 +102,12 @@ export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: 
     },
   };
 }
+
+/**
+ * The schedule has the clock of this process, so it is never behind: a slot that has not come was begun before the
+ * clock was set, whether the schedule had seen it or not.
+ */
+const ofOneClock = (message: ShardMessage): ShardMessage => ({ ...message, seenSlot: Number.MAX_SAFE_INTEGER });
 
 /**
  * The run of an earlier process has died with it, however fresh its last beat is, and whatever slot it has begun or

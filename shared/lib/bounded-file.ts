@@ -2,7 +2,8 @@
  * Reads files that others name or write. A FIFO in the place of one would hang the process until it has a
  * writer, and a device such as `/dev/zero` would fill the memory.
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, realpathSync } from 'node:fs';
+import { platform } from 'node:process';
 
 /** The file exists and is not read. The message says why, behind its name. */
 export class FileRefused extends Error {
@@ -15,7 +16,23 @@ const chunkBytes = 64 * 1_024;
  * Returns the content of a regular file. Symlinks are followed.
  * @throws FileRefused if it is of another kind, or has more than `bytesMax` bytes; the error of the system otherwise.
  */
-export function readBounded(path: string, bytesMax: number): Buffer {
+export const readBounded = (path: string, bytesMax: number): Buffer =>
+  withRegular(path, bytesMax, (descriptor) => contentOf(descriptor, bytesMax));
+
+export type PlacedContent = {
+  readonly content: Buffer;
+  /** Where that is which was read, behind all links. */
+  readonly realPath: string;
+};
+
+/** As `readBounded`. */
+export const readPlaced = (path: string, bytesMax: number): PlacedContent =>
+  withRegular(path, bytesMax, (descriptor) => ({
+    content: contentOf(descriptor, bytesMax),
+    realPath: openedPath(descriptor, path),
+  }));
+
+function withRegular<Answer>(path: string, bytesMax: number, read: (descriptor: number) => Answer): Answer {
   // Without O_NONBLOCK opening a FIFO waits for its writer.
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -23,11 +40,15 @@ export function readBounded(path: string, bytesMax: number): Buffer {
     if (stats.isDirectory()) throw new FileRefused('is a folder, not a file');
     if (!stats.isFile()) throw new FileRefused('is not a regular file');
     if (stats.size > bytesMax) throw tooLarge(bytesMax);
-    return contentOf(descriptor, bytesMax);
+    return read(descriptor);
   } finally {
     closeSync(descriptor);
   }
 }
+
+/** Only the kernel knows what was opened: a link may lead to another place by now. */
+const openedPath = (descriptor: number, path: string): string =>
+  platform === 'linux' ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path);
 
 /** The size that was asked may be wrong: it is 0 in `/proc`, and the file may grow meanwhile. */
 function contentOf(descriptor: number, bytesMax: number): Buffer {

@@ -6,13 +6,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type ProberView, proberProblems } from '../../functions/local/alert-prober.ts';
+import { noHolderMs, type ProberView, proberProblems } from '../../functions/local/alert-prober.ts';
 import { watchedStore } from '../../functions/local/store-health.ts';
 import type { AlertRule } from '../../shared/alerts/alert-rule.ts';
 import { isClosing, type Notification } from '../../shared/alerts/alert-state.ts';
 import { StoreUnavailable } from '../../shared/store/store.ts';
 import { alertWorld, rulesOf, startMs } from '../alerts/alert-world.ts';
 import { apiWorld } from '../api/world.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
 
 const patternOf = (reason: string) =>
   `match: { pattern: { detail-type: [Prober Degraded], detail: { reason: [${reason}] } } }`;
@@ -121,3 +122,25 @@ async function play(actions: readonly (typeof action extends fc.Arbitrary<infer 
 
 test('what is wrong with the prober is open at a receiver for each alert that matches, and nothing else', () =>
   fc.assert(fc.asyncProperty(fc.array(action, { maxLength: 12 }), play), { numRuns: 150 }));
+
+test('a shard that was held in between is lost anew', () => {
+  const clock = virtualClock();
+  let isHeld = true;
+  const view = (): ProberView | undefined => (isHeld ? { shard: '00', hashRange: '00-ff', beat: {} } : undefined);
+  const problems = proberProblems({ clock, shard: { view }, storeProblem: () => undefined });
+  const seen: (number | undefined)[][] = [];
+  for (const [held, waitMs] of [
+    [false, noHolderMs],
+    [true, 60_000],
+    [false, noHolderMs],
+  ] as const) {
+    isHeld = held;
+    const lostMs = clock.nowMs();
+    problems();
+    clock.stand(waitMs - 1);
+    const early = problems();
+    clock.stand(1);
+    seen.push([early?.length, ...(problems() ?? []).map(({ sinceMs }) => sinceMs - lostMs)]);
+  }
+  assert.deepEqual(seen, [[undefined, 0], [0], [undefined, 0]]);
+});

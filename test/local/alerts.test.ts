@@ -25,6 +25,13 @@ type Arrived = {
   readonly isSigned: boolean;
 };
 
+/**
+ * Whether one of the first tries came as late as Retry-After asked. On a busy machine an answer may come too late for
+ * the sender. Without Retry-After these tries are 4 s apart at most.
+ */
+const hasWaited = (tries: readonly Arrived[]): boolean =>
+  tries.slice(1, 4).some(({ atMs }, index) => atMs - (tries[index]?.atMs ?? 0) >= 8_000);
+
 /** A receiver whose paths behave differently. */
 async function receiver(t: TestContext) {
   const arrived: Arrived[] = [];
@@ -40,10 +47,11 @@ async function receiver(t: TestContext) {
     const names: readonly string[] = data.incidents.map(({ name }: { readonly name: string }) => name).toSorted();
     const isSigned = request.headers['webhook-signature'] === signature;
     arrived.push({ path, id, kind: type.split('.').at(-1), names, atMs: fastClock.nowMs(), isSigned });
-    const isFirst = arrived.filter((each) => each.path === path && each.id === id).length === 1;
+    const tries = arrived.filter((each) => each.path === path && each.id === id);
+    const isFirst = tries.length === 1;
     if (path === '/hangs' && isFirst) return;
     if (path === '/fails' && isFirst) response.writeHead(500);
-    if (path === '/limits' && isFirst) response.writeHead(429, { 'retry-after': '8' });
+    if (path === '/limits' && !hasWaited(tries)) response.writeHead(429, { 'retry-after': '8' });
     response.end();
   });
   const url = `http://127.0.0.1:${await listening(t, server)}`;
@@ -94,9 +102,9 @@ test('alerts arrive, are grouped, repeated and ended, whatever a receiver does',
   await until(() => at('/works', 'reminder').length > 0, 'a reminder');
   for (const path of ['/hangs', '/fails', '/limits'])
     await until(() => at(path, 'firing').length >= 2, `${path} gets it again`);
-  const [limited, again] = at('/limits', 'firing');
-  assert.equal(limited?.id, again?.id);
-  assert.ok((again?.atMs ?? 0) - (limited?.atMs ?? 0) >= 8_000, 'Retry-After is respected');
+  const [limited] = at('/limits', 'firing');
+  const tries = () => at('/limits', 'firing').filter(({ id }) => id === limited?.id);
+  await until(() => hasWaited(tries()), 'Retry-After is respected');
   assert.deepEqual([...reported()].toSorted(), ['one', 'two']);
 
   isUp = true;

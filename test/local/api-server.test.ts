@@ -182,3 +182,19 @@ describe('a client that goes away', { concurrency: false }, () => {
       }
   });
 });
+
+describe('a connection that is kept', () => {
+  const { open } = served({
+    ...{ headersTimeout: 60_000, requestTimeout: 60_000, connectionsCheckingInterval: 20 },
+    keepAliveTimeout: 10,
+  });
+
+  test('is closed once it has not been used for a while', { timeout: 30_000 }, async () => {
+    const socket = open();
+    socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    const [answer] = await once(socket.setEncoding('utf8'), 'data');
+    assert.match(answer, /^HTTP\/1\.1 200 /);
+    socket.resume();
+    await once(socket, 'end');
+  });
+});

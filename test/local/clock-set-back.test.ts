@@ -25,3 +25,31 @@ for (const minutes of stepMinutes)
     assert.deepEqual(late, []);
     await world.stop();
   });
+
+/** What a step of hours may cost at once. */
+const resumesMs = 2 * minuteMs;
+
+/**
+ * A message of a slot that is hours ahead waits in the queue until the slot of the holder is over. Its own slot counts
+ * as done after it, and messages of the slots that have come since are dropped.
+ */
+for (const [startMinute, aheadMinutes, backMinutes] of [
+  [0, 427, 180],
+  [0, 428, 186],
+  [4, 428, 192],
+  [8, 427, 192],
+] as const)
+  test(`a clock that is ${aheadMinutes} min ahead for 2 min costs nothing later: ${startMinute}, ${backMinutes}`, async () => {
+    const world = steppedWorld();
+    await world.register(1);
+    await world.advance((13 + startMinute) * minuteMs);
+    world.step(aheadMinutes * minuteMs + 31_000);
+    await world.advance(2 * minuteMs);
+    world.step(backMinutes * minuteMs);
+    await world.advance(resumesMs);
+    world.takeGaps();
+    await world.advance(watchedMs);
+    const late = world.takeGaps().filter(([, gapMs]) => gapMs > gapMaxMs);
+    assert.deepEqual(late, []);
+    await world.stop();
+  });

@@ -5,16 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { configTargets } from '../../functions/local/config-targets.ts';
 import { targetConverter } from '../../functions/local/converter.ts';
-import { apiApp } from '../../shared/api/app.ts';
-import type { ApiDeps } from '../../shared/api/deps.ts';
-import { inProcessBus } from '../../shared/bus/in-process.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
-import { askApi } from '../support/api-client.ts';
-import { recordingLog } from '../support/recording-log.ts';
-import { seededRandom } from '../support/seeded-random.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { virtualClock } from '../support/virtual-clock.ts';
+import { configWorld, unreadAnswer } from './config-world.ts';
 
 const target = (name: string, port = 1) =>
   `---\nmetadata: { name: ${name} }\nspec: { host: 10.0.0.1, readinessProbe: { tcpSocket: { port: ${port} } } }\n`;
@@ -30,10 +23,7 @@ const impatientClock: typeof systemClock = {
 /** The targets after some looks at a file, of which the first ones fail. */
 async function shownAfter(texts: readonly string[], failures: number): Promise<readonly string[]> {
   const folder = temporaryFolder();
-  const clock = virtualClock();
-  const ports = { clock, random: seededRandom(1), log: recordingLog() };
-  const store = sqliteStore({ path: ':memory:' });
-  const deps: ApiDeps = { ...ports, store, bus: inProcessBus(ports), health: () => ({ ok: true, quarantined: [] }) };
+  const { clock, deps, listed } = configWorld();
   let failed = 0;
   let isFailing = false;
   const openConverter: typeof targetConverter = () => {
@@ -52,8 +42,8 @@ async function shownAfter(texts: readonly string[], failures: number): Promise<r
     }
   }
   assert.equal(failed, failures);
-  const { body } = await askApi(apiApp(deps), 'GET', '/v1/targets');
-  return body.items.flatMap(({ metadata: { name, deletionTimestamp } }) => (deletionTimestamp ? [] : [name])).sort();
+  const items = await listed();
+  return items.flatMap(({ metadata: { name, deletionTimestamp } }) => (deletionTimestamp ? [] : [name])).sort();
 }
 
 for (const failures of [0, 1, 2]) {
@@ -65,3 +55,27 @@ for (const failures of [0, 1, 2]) {
     assert.deepEqual(await shownAfter(texts, failures), ['one', 'three']);
   });
 }
+
+test('a version that cannot be read is tried again after a rest that doubles up to 5 min, another version at once', async () => {
+  const folder = temporaryFolder();
+  const { clock, deps } = configWorld();
+  const readAtSeconds: number[] = [];
+  let second = 0;
+  const openConverter: typeof targetConverter = () => ({
+    convert: async (asked) => {
+      readAtSeconds.push(second);
+      return unreadAnswer(asked);
+    },
+    close: async () => {},
+  });
+  const files = configTargets(deps, { clock, signal: new AbortController().signal, openConverter });
+  const changedAtSecond = 1_000;
+  for (; second < changedAtSecond + 31; second += 1) {
+    if (second === 0 || second === changedAtSecond)
+      writeFileSync(join(folder, 'a.yaml'), target(second === 0 ? 'one' : 'another'));
+    await files.apply({ folder, targets: [{ files: ['a.yaml'] }] }, false);
+    await clock.advance(1_000);
+  }
+  const first = [0, 10, 30, 70, 150, 310, 610, 910];
+  assert.deepEqual(readAtSeconds, [...first, ...[0, 10, 30].map((seconds) => changedAtSecond + seconds)]);
+});

@@ -190,6 +190,25 @@ describe('kept alerts', () => {
     assert.equal(log.lines.filter(({ level }) => level === 'error').length, 1);
   });
 
+  test('that cannot be kept are logged once, until they were kept again', async () => {
+    const outcomes = ['fails', 'fails', 'fails', 'fails', 'kept', 'fails'];
+    const { alerting, log } = alertingWith({
+      load: async () => undefined,
+      async save() {
+        if (outcomes.shift() === 'fails') throw new Error('ENOSPC: no space left on device, write');
+      },
+      setAside: async () => undefined,
+    });
+    for (let at = 0; outcomes.length > 0; at += 1) {
+      const [before, name] = [outcomes.length, `new-${at}`];
+      alerting.offer(seen(name, 'False', { labels: { app: 'z' }, sinceMs: clock.nowMs() }));
+      const isTried = async () => outcomes.length < before;
+      await until('it was to be kept', { withinMs: 60_000, pollMs: 20 }, isTried);
+    }
+    await alerting.stop();
+    assert.equal(log.lines.filter(({ message }) => message.startsWith('alerts cannot be kept')).length, 2);
+  });
+
   test('that are not read yet are not replaced by a process that ends', async () => {
     const { alerting } = alertingWith({
       load: () => Promise.reject(new Error('EIO: i/o error, read')),

@@ -62,6 +62,7 @@ describe('permissions', () => {
   inFolder('files that others could read are closed to them', (folder) => {
     hold(folder);
     letGo();
+    for (const name of ['alerts.json', 'alerts.json.new']) fs.writeFileSync(join(folder, name), '{}');
     for (const name of fs.readdirSync(folder)) fs.chmodSync(join(folder, name), 0o666);
     hold(folder);
     for (const name of fs.readdirSync(folder)) assert.equal(modeOf(join(folder, name)), '600', name);
@@ -109,7 +110,7 @@ describe('permissions', () => {
 
 describe('links', () => {
   const stores = ['', '-wal', '-shm', '-journal'].map((ending) => `probelet.sqlite${ending}`);
-  for (const name of [...stores, 'lock.sqlite'])
+  for (const name of [...stores, 'lock.sqlite', 'alerts.json', 'alerts.json.new'])
     for (const kind of ['symlink', 'dangling symlink', 'hard link', 'folder'] as const)
       inFolder(`${name} that is a ${kind} is refused, and what it points to stays as it is`, (folder) => {
         const victim = join(parent, `victim-${folders}`);
@@ -180,15 +181,16 @@ describe('the lock', () => {
     fs.rmSync(join(folder, 'lock.sqlite'));
     assert.match((await others(1, folder)).join(), /another process/);
   });
-  inFolder('is had though another process looks for a moment, as one that is refused does', async (folder) => {
-    const path = join(folder, 'lock.sqlite');
-    fs.mkdirSync(folder, { mode: 0o700 });
-    fs.writeFileSync(path, '', { mode: 0o600 });
-    const looking = new Worker(looks, { eval: true, workerData: path });
-    await once(looking, 'message');
-    hold(folder);
-    await once(looking, 'exit');
-  });
+  for (const name of ['lock.sqlite', 'probelet.sqlite'])
+    inFolder(`is had though another process looks into ${name} for a moment`, async (folder) => {
+      const path = join(folder, name);
+      fs.mkdirSync(folder, { mode: 0o700 });
+      fs.writeFileSync(path, '', { mode: 0o600 });
+      const looking = new Worker(looks, { eval: true, workerData: path });
+      await once(looking, 'message');
+      hold(folder);
+      await once(looking, 'exit');
+    });
   for (const count of [2, 5])
     inFolder(`goes to one of ${count} processes that start at once`, async (folder) => {
       const said = await others(count, folder);

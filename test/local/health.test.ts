@@ -87,6 +87,17 @@ describe('/healthz', { concurrency: true }, () => {
     assert.deepEqual([degraded?.[0]?.shard, degraded?.[0]?.reason], ['00', 'ResolverUnavailable']);
   });
 
+  test('of a control process that has not reached the table yet says so', async () => {
+    const log = recordingLog();
+    const services = servicesInMemory(clock);
+    const store = { ...services.store, get: () => new Promise<never>(() => undefined) };
+    const control = startControl(
+      { release: '', mode: 'resident' },
+      { clock, random, log, services: { ...services, store } },
+    );
+    assert.deepEqual(await health(control), { code: 503, status: 'failing', degraded: undefined });
+  });
+
   test('of a control process names the shards whose prober doubts itself', async () => {
     const log = recordingLog();
     const services = servicesInMemory(clock);

@@ -9,6 +9,7 @@ import { startWorker } from '../../functions/local/worker.ts';
 import type { BusEvent } from '../../shared/bus/events.ts';
 import { slotAt } from '../../shared/core/slots.ts';
 import { sleep } from '../../shared/lib/clock.ts';
+import { targetAddress, targetKey } from '../../shared/store/keys.ts';
 import { askApi, type Served, targetPath } from '../support/api-client.ts';
 import { quietProcess, unansweredBook } from '../support/quiet-process.ts';
 import { recordingLog } from '../support/recording-log.ts';
@@ -158,6 +159,22 @@ test('a worker exposes a shard from one slot to the next without a gap, and no l
   await pass(240_000);
   const left = await scrape(worker);
   assert.deepEqual([familiesOf(left).size, valuesOf(left, 'probelet_shard_beat_age_seconds').length], [0, 0]);
+  await clock.runUntil(worker.stop());
+});
+
+test('a worker counts the items of its shards that it cannot read', async () => {
+  const { clock, ports, ask, scrape, pass } = timed();
+  const services = servicesInMemory(clock);
+  const key = targetKey(targetAddress('default', 'newer'));
+  const worker = startWorker({ release: '', concurrency: 1 }, { ...ports, services });
+  const control = startControl({ release: '', mode: 'resident' }, { ...ports, services });
+  for (const name of ['checkout', 'newer'])
+    await ask(control, 'PUT', targetPath(name), { spec: { host: '127.0.0.1', readinessProbe } });
+  await services.store.write([{ kind: 'update', key, set: { schemaVersion: 99 } }], { token: 'a later release' });
+  assert.deepEqual(valuesOf(await scrape(worker), 'probelet_quarantined_items'), [0]);
+  await pass(180_000);
+  assert.deepEqual(valuesOf(await scrape(worker), 'probelet_quarantined_items'), [1]);
+  await clock.runUntil(control.stop());
   await clock.runUntil(worker.stop());
 });
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { parseAllDocuments } from 'yaml';
 import { configSources } from '../../functions/local/config-sources.ts';
 import { type Converter, targetConverter } from '../../functions/local/converter.ts';
@@ -27,6 +28,17 @@ const written: readonly string[] = [
   `apiVersion: ${secret}\nkind: ${secret}\n`,
   `services: { a: { labels: { probelet.${secret}: 1 } } }`,
 ];
+
+/** Where the link leads to changes all the time. */
+const swapping = `
+  const { renameSync, symlinkSync } = require('node:fs');
+  const { link, outside } = require('node:worker_threads').workerData;
+  for (;;)
+    for (const place of [outside, '../inside.yaml']) {
+      symlinkSync(place, link + '.new');
+      renameSync(link + '.new', link);
+    }
+`;
 
 const examples = join(import.meta.dirname, '../../examples');
 
@@ -62,6 +74,30 @@ test('nothing of a file that a link out of the folder leads to is quoted', { tim
     const logged = await loggedOf(folder, converter);
     assert.ok(!logged.includes(secret), `${text}\n${logged}`);
   }
+});
+
+test('nor of one that a link leads to only while it is read', { timeout: 120_000 }, async (t) => {
+  const converter = converterFor(t);
+  const folder = temporaryFolder(t);
+  const outside = join(temporaryFolder(t), 'secret');
+  writeFileSync(outside, `a: *${secret}\n`);
+  mkdirSync(join(folder, 't'));
+  writeFileSync(join(folder, 'inside.yaml'), 'metadata: {}\n');
+  symlinkSync('../inside.yaml', join(folder, 't/a.yaml'));
+  const swaps = new Worker(swapping, { eval: true, workerData: { link: join(folder, 't/a.yaml'), outside } });
+  let isLedOut = 0;
+  try {
+    for (let read = 0; read < 5_000 && isLedOut < 50; read += 1) {
+      const asked = { name: 't/a.yaml', path: join(folder, 't/a.yaml'), folders: [folder] };
+      const answer = JSON.stringify(await converter.convert(asked, signal));
+      assert.ok(!answer.includes(secret), `at read ${read}: ${answer}`);
+      if (answer.includes('a link out of its folder')) isLedOut += 1;
+    }
+  } finally {
+    // Before its folder is removed.
+    await swaps.terminate();
+  }
+  assert.equal(isLedOut, 50);
 });
 
 test('a link within the folder, as a mount has it, is quoted as a file is', async (t) => {

@@ -146,6 +146,47 @@ describe('a message names the option', () => {
     });
 });
 
+describe('an option takes what is at its limit, and nothing beyond it', () => {
+  const tokenFile = (length: number) => {
+    const path = join(temporaryFolder(), 'token');
+    writeFileSync(path, 'x'.repeat(length));
+    return path;
+  };
+  const withToken = ['--token-file', tokenFile(16)];
+  const taken: readonly (readonly string[])[] = [
+    ['--port', '0'],
+    ['--port', '65535'],
+    ['--host', 'localhost'],
+    ['--host', '::1'],
+    ['--host', '127.0.0.9'],
+    ['--host', '0.0.0.0', ...withToken],
+    ['--host', '2001:db8::1', ...withToken],
+    ['--targets-max', '1'],
+    [...worker, '--concurrency', '1'],
+    [...worker, '--concurrency', '64'],
+    ['--canary', '192.0.2.1:65535'],
+  ];
+  for (const line of taken) test(line.join(' '), () => assert.notEqual(parseOptions(line).kind, 'invalid'));
+
+  const refused: readonly (readonly [line: readonly string[], message: RegExp])[] = [
+    [['--port', '65536'], /^--port: 65536 is not a port \(0 to 65535\)$/],
+    [['--port', '-1'], /^--port: /],
+    [['--host', 'example.com', ...withToken], /^--host: example\.com is not an IP address$/],
+    [['--host', '0.0.0.0'], /^--host: 0\.0\.0\.0 is reachable from elsewhere, so it needs --token-file FILE$/],
+    [['--host', '::'], /^--host: :: is reachable from elsewhere/],
+    [['--token-file', tokenFile(15)], /^--token-file: the token in .* has fewer than 16 characters$/],
+    [['--targets-max', '0'], /^--targets-max: 0 is not a number from 1 to /],
+    [[...worker, '--concurrency', '65'], /^--concurrency: 65 is not a number from 1 to 64$/],
+    [['--canary', '192.0.2.1:65536'], /^--canary: /],
+    [['--canary', '127.0.0.1:443'], /^--canary: 127\.0\.0\.1:443 is on this machine/],
+  ];
+  for (const [line, message] of refused)
+    test(line.join(' '), () => {
+      const parsed = parseOptions(line);
+      assert.match(parsed.kind === 'invalid' ? parsed.message : parsed.kind, message);
+    });
+});
+
 describe('a slip on the command line is answered with what to do', () => {
   const slips: readonly (readonly [line: readonly string[], message: string])[] = [
     [['--prot', '8080'], '--prot: there is no such option; did you mean --port?'],

@@ -145,6 +145,15 @@ describe('simultaneous scrapes', () => {
     for (let at = 0; at <= scrapesMax; at += 1) await assert.rejects(answer(request()).text(), { message: 'no views' });
   });
 
+  test('leave no timer behind, however they end', async () => {
+    const clock = virtualClock({ startMs: 0 });
+    const { answer } = answered(1, clock);
+    await answer(request()).text();
+    await answer(request()).body?.cancel();
+    await assert.rejects(scrapes({ families: () => Promise.reject(new Error('no views')), clock })(request()).text());
+    assert.equal(clock.pending(), 0);
+  });
+
   test('end after a minute if their clients do not read', async () => {
     const clock = virtualClock({ startMs: 0 });
     const { made, answer } = answered(manySeries, clock);

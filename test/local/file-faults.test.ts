@@ -1,0 +1,39 @@
+/** What the log says of faulty files: each fault once, and when it is over. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type FileFault, faultLog } from '../../functions/local/file-faults.ts';
+import { recordingLog } from '../support/recording-log.ts';
+
+const fault = (file: string, detail: string, isWhole = false): FileFault => ({
+  ...{ file, line: 1, column: 1, detail },
+  ...(isWhole && { isWhole }),
+});
+
+test('a fault is logged when it comes, when it changes, and when it is over', () => {
+  const log = recordingLog();
+  const faults = faultLog(log);
+  const said = (now: readonly FileFault[]) => {
+    const from = log.lines.length;
+    faults.report(now);
+    return log.lines.slice(from).map(({ level, message, fields }) => [level, message, fields?.file, fields?.detail]);
+  };
+  const isFaulty = 'target file is faulty';
+  assert.deepEqual(said([fault('a', 'x'), fault('b', 'y')]), [
+    ['error', isFaulty, 'a', 'x'],
+    ['error', isFaulty, 'b', 'y'],
+  ]);
+  assert.deepEqual(said([fault('a', 'x'), fault('b', 'y')]), []);
+  assert.deepEqual(said([fault('b', 'z', true)]), [
+    ['error', 'file of targets not applied: its targets stay as they were', 'b', 'z'],
+    ['info', 'file of targets is all right again', 'a', undefined],
+  ]);
+  assert.deepEqual(said([]), [['info', 'file of targets is all right again', 'b', undefined]]);
+  assert.deepEqual(said([]), []);
+});
+
+test('of one file twenty faults are logged, and how many more there are', () => {
+  const log = recordingLog();
+  faultLog(log).report(Array.from({ length: 21 }, (_, index) => fault('a', `x${index}`)));
+  assert.equal(log.lines.length, 21);
+  assert.deepEqual(log.lines.at(-1)?.fields, { file: 'a', faults: 1 });
+});
