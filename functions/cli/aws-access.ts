@@ -1,8 +1,8 @@
 /** Requests to an API on AWS: in which region and with whose credentials they are signed. */
-import type { Clock } from '../../shared/lib/clock.ts';
 import { configuredRegion, regionOfHost } from '../client/aws-region.ts';
 import type { Signer } from '../client/aws-signer.ts';
 import { CliError } from './exit-codes.ts';
+import type { Io } from './io.ts';
 
 /** How requests say who asks: by a signature of AWS, by a token, or not at all. */
 export const authKinds = ['aws', 'token', 'none'] as const;
@@ -11,13 +11,16 @@ export type AuthKind = (typeof authKinds)[number];
 /** Absent: as AWS's own tools are configured. */
 export type AwsAccess = { readonly region?: string; readonly profile?: string };
 
-type Signing = { readonly service?: string; readonly clock: Clock; readonly timeoutMs: number };
+type Signing = { readonly service?: string; readonly io: Io; readonly timeoutMs: number };
 
-/** @throws CliError if the region is not known */
-export async function signerOf(access: AwsAccess, url: URL | undefined, signing: Signing): Promise<Signer> {
+/** What it signs with is never printed. @throws CliError if the region is not known */
+export async function signerOf(access: AwsAccess, url: URL | undefined, { io, ...signing }: Signing): Promise<Signer> {
   const region = await regionOf(access, url);
   const { awsSigner } = await import('../client/aws-signer.ts');
-  return awsSigner({ ...signing, region, ...(access.profile !== undefined && { profile: access.profile }) });
+  const { profile } = access;
+  const signer = awsSigner({ ...signing, clock: io.clock, region, ...(profile !== undefined && { profile }) });
+  io.hide(signer.secrets);
+  return signer;
 }
 
 /** The region of a host of API Gateway is in its name. @throws CliError if nothing says it */

@@ -45,7 +45,7 @@ type Place = Required<Pick<AwsAccess, 'region'>> & AwsAccess;
 
 async function described(stack: string, place: Place, io: Io): Promise<Answer> {
   const url = endpointOf(place.region, io.env);
-  const signer = await signerOf(place, undefined, { service: 'cloudformation', clock: io.clock, timeoutMs });
+  const signer = await signerOf(place, undefined, { service: 'cloudformation', io, timeoutMs });
   const body = new URLSearchParams({ Action: 'DescribeStacks', Version: apiVersion, StackName: stack }).toString();
   const headers = await signer.sign({
     method: 'POST',

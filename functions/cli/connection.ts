@@ -181,8 +181,8 @@ export async function withSession(
   const { apiClient } = await import('../client/api-client.ts');
   const { server, token, aws, timeoutMs } = connection;
   const { clock, random, env } = io;
-  if (token !== undefined) io.hide(token);
-  const signer = aws && (await signerOf(aws, server.url, { clock, timeoutMs }));
+  if (token !== undefined) io.hide(() => [token]);
+  const signer = aws && (await signerOf(aws, server.url, { io, timeoutMs }));
   const client = apiClient({
     ...server,
     ...(token !== undefined && { token }),

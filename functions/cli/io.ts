@@ -12,8 +12,8 @@ export type Io = {
   readonly line: (line: string) => void;
   /** Writes a line to the standard error stream. */
   readonly err: (line: string) => void;
-  /** From the call on, `***` is printed in the place of this text, which a server may repeat. */
-  readonly hide: (secret: string) => void;
+  /** From the call on, `***` is printed in the place of these texts, which a server may repeat. Asked each time. */
+  readonly hide: (secrets: () => readonly string[]) => void;
   /** Shows how far the work is on the last line of a terminal, until something is written. Nothing elsewhere. */
   readonly progress: (text: string) => void;
   readonly env: { readonly [name: string]: string | undefined };
@@ -47,8 +47,8 @@ export const processIo = (): Streams => ({
 
 /** The one way to the streams: nothing that is printed commands the terminal, a line stays one, and secrets are not. */
 export function gatedIo(streams: Streams): Io {
-  const secrets = new Set<string>();
-  const withoutSecrets = (text: string): string => [...secrets].reduce(withoutSecret, text);
+  const hidden: (() => readonly string[])[] = [];
+  const withoutSecrets = (text: string): string => hidden.flatMap((secrets) => secrets()).reduce(withoutSecret, text);
   const errorLine = (line: string): string => visibleLine(withoutUserinfo(withoutSecrets(line)));
   return {
     ...streams,
@@ -56,8 +56,8 @@ export function gatedIo(streams: Streams): Io {
     line: (line) => streams.out(`${gated(visibleLine(withoutSecrets(line)))}\n`),
     err: (line) => streams.err(errorLine(line)),
     progress: (text) => streams.progress(errorLine(text)),
-    hide: (secret) => {
-      secrets.add(secret);
+    hide: (secrets) => {
+      hidden.push(secrets);
     },
   };
 }

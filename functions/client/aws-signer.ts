@@ -1,11 +1,16 @@
 /** Signs requests with the credentials that AWS's own tools find: environment, profiles, single sign-on, instance. */
 import type { Clock } from '../../shared/lib/clock.ts';
 import { ClientError } from './client-error.ts';
-import { type AwsCredentials, type Headers, type Signable, signedHeaders } from './signature.ts';
+import { type AwsCredentials, type Headers, type Signable, signatureIn, signedHeaders } from './signature.ts';
 
 export type Signer = {
   /** All headers to send. @throws ClientError if there are no usable credentials */
   sign(request: Signable): Promise<Headers>;
+  /**
+   * What only this client and AWS may know: keys and session tokens, and signatures, by which a request can be repeated
+   * for five minutes. Of those that were used last.
+   */
+  secrets(): readonly string[];
   /** For error lines: `region eu-west-1, profile dev`. */
   readonly scope: string;
 };
@@ -26,10 +31,14 @@ export type SignerOptions = {
   readonly timeoutMs: number;
 };
 
+/** Each request has a signature; credentials change every hour or so. */
+const secretsMax = { credentials: 4, signatures: 32 } as const;
+
 /** Asks for credentials at the first request. */
 export function awsSigner(options: SignerOptions): Signer {
   const { region, service = 'execute-api', profile, clock, timeoutMs } = options;
   let provider = options.credentials;
+  const used = { credentials: new Set<string>(), signatures: new Set<string>() };
   return {
     scope: `region ${region}${profile === undefined ? '' : `, profile ${profile}`}`,
     async sign(request) {
@@ -37,9 +46,23 @@ export function awsSigner(options: SignerOptions): Signer {
       const credentials = await foundCredentials(provider, { profile, timeoutMs });
       const nowMs = clock.nowMs();
       requireCurrent(credentials, nowMs);
-      return signedHeaders(request, { credentials, region, service, nowMs });
+      const { secretAccessKey, sessionToken } = credentials;
+      for (const each of [secretAccessKey, sessionToken])
+        if (each !== undefined) remember(used.credentials, each, secretsMax.credentials);
+      const headers = await signedHeaders(request, { credentials, region, service, nowMs });
+      remember(used.signatures, signatureIn(headers), secretsMax.signatures);
+      return headers;
     },
+    secrets: () => [...used.credentials, ...used.signatures],
   };
+}
+
+/** The newest is last; the one that was used longest ago goes. */
+function remember(kept: Set<string>, secret: string, countMax: number): void {
+  kept.delete(secret);
+  kept.add(secret);
+  const [oldest] = kept;
+  if (kept.size > countMax && oldest !== undefined) kept.delete(oldest);
 }
 
 /** The SDK's default chain, which remembers what it found. A profile precedes the environment. */

@@ -122,18 +122,22 @@ async function attempted(deps: RequestDeps, asked: Asked): Promise<TextAnswer> {
   const { statusCode, headers, body } = await send(deps, asked, timeout);
   const text = await boundedText(body, answerBytesMax);
   if (text === undefined) throw foreign(deps.url, `has more than ${answerBytesMax} bytes`);
-  return { status: statusCode, text, ...markOf(headers) };
+  return { status: statusCode, text, ...markOf(deps, headers) };
 }
 
-/** Of the headers of an answer. */
-export const markOf = (headers: Dispatcher.ResponseData['headers']) => ({
-  type: String(headers['content-type'] ?? ''),
+/** Of the headers of an answer. Type and code may stand in errors. */
+export const markOf = (deps: RequestDeps, headers: Dispatcher.ResponseData['headers']) => ({
+  type: withoutSecrets(deps, String(headers['content-type'] ?? '')),
   date: String(headers.date ?? ''),
   retryAfter: headers['retry-after']?.toString(),
   // Some services append the address of a page behind a colon.
-  code: String(headers['x-amzn-errortype'] ?? '').replace(/:.*/, ''),
+  code: withoutSecrets(deps, String(headers['x-amzn-errortype'] ?? '')).replace(/:.*/, ''),
   warning: warningText(String(headers.warning ?? '')),
 });
+
+/** The text without what was sent to say who asks, which the server may repeat. */
+const withoutSecrets = ({ token, signer }: RequestDeps, text: string): string =>
+  [...(token === undefined ? [] : [token]), ...(signer?.secrets() ?? [])].reduce(withoutSecret, text);
 
 const warningStart = '299 - "';
 
@@ -221,7 +225,7 @@ export function refusedBy(deps: RequestDeps, answer: RefusedAnswer): ClientError
     return new ClientError('refused', `${shownUrl(url)} asks for fewer requests: ${next}`, status);
   }
   if (!isProblem(body)) return foreign(url, `has the status ${status} and is ${type === '' ? 'of no type' : type}`);
-  return new ClientError('refused', withoutSecret(refusalLine(body), token ?? ''), status);
+  return new ClientError('refused', withoutSecrets(deps, refusalLine(body)), status);
 }
 
 function refusedByGateway({ url, signer, clock }: RequestDeps, { status, code, date }: RefusedAnswer): ClientError {

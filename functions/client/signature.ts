@@ -49,3 +49,10 @@ export async function signedHeaders({ method, url, headers, body }: Signable, sc
   );
   return signed.headers;
 }
+
+const signatureStart = 'Signature=';
+
+/** The signature of signed headers: the last part of the authorization. */
+export function signatureIn({ authorization = '' }: Headers): string {
+  return authorization.slice(authorization.lastIndexOf(signatureStart) + signatureStart.length);
+}

@@ -92,7 +92,7 @@ async function* connected(deps: RequestDeps, query: WatchQuery, lastEventId: str
   try {
     const answer = await send(deps, { path: '/v1/watch', query, headers }, silence.signal);
     if (answer.statusCode !== 200) throw await refused(deps, answer);
-    const { type } = markOf(answer.headers);
+    const { type } = markOf(deps, answer.headers);
     if (!type.startsWith('text/event-stream')) throw foreign(deps.url, `is ${type}`);
     const heard = () => {
       cancel();
@@ -106,7 +106,7 @@ async function* connected(deps: RequestDeps, query: WatchQuery, lastEventId: str
 }
 
 async function refused(deps: RequestDeps, { statusCode: status, headers, body }: Dispatcher.ResponseData) {
-  const mark = markOf(headers);
+  const mark = markOf(deps, headers);
   const parsed = parsedJson(mark.type, (await boundedText(body, refusalBytesMax)) ?? '');
   // What API Gateway answers where an API has no such route.
   if (status === 404 && isGatewayAnswer(parsed)) return new StreamAbsent();

@@ -68,8 +68,8 @@ additions:
 Texts of servers, peers and files never command the terminal: control characters, marks that change the direction of
 text, and line breaks within a cell, a name or an error are printed as JSON escapes them (\`\\u001b\`, \`\\n\`). YAML and
 JSON escape them within quotes, so that a program reads what the server said. Values that a template finds are escaped,
-too; the template's own texts keep their line breaks. The token of the call, where a server repeats it, and the user
-and password of a URL in an error are printed as \`***\`.
+too; the template's own texts keep their line breaks. The token of the call, its AWS credentials and signatures, where
+a server repeats them, and the user and password of a URL in an error are printed as \`***\`.
 
 A list or events of more than 256 Mi characters end with an error, as they would fill the memory.
 

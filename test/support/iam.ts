@@ -7,12 +7,13 @@
 import type { Answer, ProxiedCall } from './fault-proxy.ts';
 
 /** One action on one resource, as `dynamodb:GetItem on arn:aws:dynamodb:…`. */
-export type Ask = { readonly action: string; readonly resource: string };
+export type Ask = { readonly action: string; readonly resource: string; readonly eventSource?: string };
 
 export type Statement = {
   readonly Effect: 'Allow' | 'Deny';
   readonly Action: string | readonly string[];
   readonly Resource: string | readonly string[];
+  readonly Condition?: { readonly StringEquals?: { readonly [key: string]: unknown } };
 };
 
 export const account = '000000000000';
@@ -49,9 +50,10 @@ const askers: { readonly [service: string]: (call: ProxiedCall) => readonly Ask[
   dynamodb: ({ operation, body }) => tableAsks(operation, JSON.parse(body)),
   sqs: ({ operation, body }) => [{ action: `sqs:${operation}`, resource: arnOf.queue(JSON.parse(body).QueueUrl) }],
   events: ({ operation, body }) =>
-    JSON.parse(body).Entries.map(({ EventBusName = 'default' }: { readonly EventBusName?: string }) => ({
+    JSON.parse(body).Entries.map(({ EventBusName = 'default', Source = '' }: EntryInput) => ({
       action: `events:${operation}`,
       resource: arnOf.bus(EventBusName),
+      eventSource: Source,
     })),
   secretsmanager: ({ operation, body }) => [
     // Secrets Manager puts six characters of its own behind the name.
@@ -68,6 +70,8 @@ const askers: { readonly [service: string]: (call: ProxiedCall) => readonly Ask[
     ];
   },
 };
+
+type EntryInput = { readonly EventBusName?: string; readonly Source?: string };
 
 const transactActions: { readonly [member: string]: string } = {
   ConditionCheck: 'ConditionCheckItem',
@@ -118,17 +122,18 @@ function commandAsks(operation: string, { Name, DocumentName, InstanceIds = [] }
 }
 
 /**
- * Allowed by some statement and denied by none. Conditions are taken to hold: those that there are ask for the tag of
- * an instance, and whether a call comes from within a function.
+ * Allowed by some statement and denied by none. The condition on the source of an event is judged; others are taken to
+ * hold: they ask for the tag of an instance, and whether a call comes from within a function.
  */
 export function isAllowed(statements: readonly Statement[], ask: Ask): boolean {
   const applying = statements.filter((statement) => applies(statement, ask));
   return applying.some(({ Effect }) => Effect === 'Allow') && applying.every(({ Effect }) => Effect === 'Allow');
 }
 
-const applies = ({ Action, Resource }: Statement, { action, resource }: Ask): boolean =>
+const applies = ({ Action, Resource, Condition }: Statement, { action, resource, eventSource }: Ask): boolean =>
   [Action].flat().some((pattern) => matches(pattern, action)) &&
-  [Resource].flat().some((pattern) => matches(pattern, resource));
+  [Resource].flat().some((pattern) => matches(pattern, resource)) &&
+  [undefined, eventSource].includes(Condition?.StringEquals?.['events:source'] as string | undefined);
 
 function matches(pattern: string, text: string): boolean {
   const escaped = pattern.replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`);

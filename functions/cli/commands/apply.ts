@@ -129,12 +129,11 @@ async function applyAll(session: Session, run: Run): Promise<boolean> {
   const items = async function* (): AsyncGenerator<NamedItem> {
     for await (const outcome of outcomes) {
       done += 1;
-      const { name } = outcome.wanted;
-      if (isReported(outcome, io)) {
-        if (diffed.includes(outcome.applied.change)) io.out(diffOf(outcome, io));
-        if (options.output === undefined) printLine(outcome, run);
-        else yield { name: `target/${name}`, value: await targetOf(outcome, session) };
-      } else failed += 1;
+      const isStored = isReported(outcome, io);
+      if (isStored && diffed.includes(outcome.applied.change)) io.out(diffOf(outcome, io));
+      const item = isStored ? await itemOf(outcome, session, run) : undefined;
+      if (item) yield item;
+      if (!isStored || (hasTargets && !item)) failed += 1;
       progress.show(`${done} of ${targets.length} targets`);
     }
     progress.end();
@@ -143,6 +142,19 @@ async function applyAll(session: Session, run: Run): Promise<boolean> {
   const output = { kind: 'document', format } as const;
   await printItems(items(), { output, isList: targets.length !== 1, kind: 'TargetList' }, io.out);
   return failed === 0;
+}
+
+/** undefined: its line is printed, or it has gone, which is said. */
+async function itemOf(outcome: Outcome, session: Session, run: Run): Promise<NamedItem | undefined> {
+  const { io, options } = run;
+  const { wanted } = outcome;
+  const name = `target/${wanted.name}`;
+  if (options.output === undefined) printLine(outcome, run);
+  if (options.output === undefined) return undefined;
+  if (options.output === 'name') return { name, value: undefined };
+  const value = await targetOf(outcome, session);
+  if (!value) io.err(`${placeText(wanted.placeOf(''))}: ${name} was stored and deleted again before it could be read.`);
+  return value && { name, value };
 }
 
 function printLine({ wanted, applied: { change } }: Outcome, { io, options, dryRun }: Run): void {

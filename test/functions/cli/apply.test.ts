@@ -510,6 +510,26 @@ describe('a server that asks for fewer requests', () => {
   });
 });
 
+test('a target that is deleted between its storing and its printing is named, and the others are printed', async (t) => {
+  const { apply, world } = await applying(t, { 'a.yaml': targets('a', 'b', 'c') });
+  const url = await served(async (request) => {
+    const answer = await world.app.fetch(request);
+    if (new URL(request.url).pathname.endsWith('/b'))
+      return problemResponse(problem(404, 'target-not-found', 'There is none.'));
+    if (request.method !== 'PUT') return answer;
+    const { items } = (await answer.json()) as { readonly items: readonly { readonly target?: unknown }[] };
+    return Response.json({ items: items.map(({ target: _, ...item }) => item) });
+  });
+  for (const format of ['json', 'yaml']) {
+    const { code, out, err } = await apply(['-f', 'a.yaml', '-o', format, '--server', url]);
+    const { items } = parse(out) as { readonly items: readonly { readonly metadata: { readonly name: string } }[] };
+    assert.deepEqual([code, items.map(({ metadata }) => metadata.name)], [1, ['a', 'c']]);
+    assert.deepEqual(err, ['a.yaml:4:1: target/b was stored and deleted again before it could be read.']);
+  }
+  const { code, out } = await apply(['-f', 'a.yaml', '-o', 'name', '--server', url]);
+  assert.deepEqual([code, out], [0, 'target/a\ntarget/b\ntarget/c\n']);
+});
+
 test('a server that is down is one line', async (t) => {
   const { folder, world } = await applying(t, { 'a.yaml': targets('a') });
   const { code, err } = await runnerOf('http://127.0.0.1:1', world)(['apply', '-f', join(folder, 'a.yaml')]);

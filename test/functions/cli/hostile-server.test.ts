@@ -16,69 +16,9 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type Ran, ranCli } from './run.ts';
 import { foreignServer } from './served.ts';
 
-const token = 'T0K3N-"of\\the-server';
 const password = 'PASSW0RD-of-the-url';
 const shown = ({ out, err }: Ran): string => out + err.join('\n');
 const json = { 'content-type': 'application/json' };
-
-describe('a token that the server repeats', () => {
-  const calls = [
-    ['get', 'targets'],
-    ['describe', 'target/a'],
-    ['delete', 'target/a'],
-    ['doctor'],
-    ['version'],
-    ['wait', 'target/a', '--for=delete'],
-    ['get', 'target/a', '-o', 'json'],
-    ['get', 'target/a', '-o', 'yaml'],
-    ['events', 'a'],
-  ];
-  const said = `no, not with Bearer ${token} nor ${token}`;
-  const problem = {
-    type: 'urn:probelet:problem:x',
-    title: said,
-    detail: said,
-    errors: [{ pointer: said, detail: said }],
-  };
-  const target = JSON.parse(JSON.stringify(ordinaryValue(targetSchema)).replaceAll('"a"', JSON.stringify(said)));
-  const servers: { readonly [what: string]: (path: string) => readonly [status: number, type: string, body: unknown] } =
-    {
-      'in a refusal': () => [422, 'application/problem+json', problem],
-      'in the type of another answer': () => [200, `text/${token.replaceAll(/["\\]/g, '')}`, ''],
-      'in every field': (path) => [
-        200,
-        'application/json',
-        path.includes('/events')
-          ? { items: [] }
-          : /targets(\?|$)/.test(path)
-            ? { metadata: {}, items: [target] }
-            : target,
-      ],
-    };
-
-  for (const [where, answer] of Object.entries(servers))
-    test(`${where} is not printed`, async () => {
-      const url = await foreignServer((request, response) => {
-        const [status, type, body] = answer(request.url ?? '');
-        response.writeHead(status, { 'content-type': type }).end(JSON.stringify(body));
-      });
-      for (const args of calls) {
-        const given = where.includes('type') ? token.replaceAll(/["\\]/g, '') : token;
-        const ran = await ranCli(args, { env: { PROBELET_URL: url, PROBELET_TOKEN: given, HOME: temporaryFolder() } });
-        assert.doesNotMatch(shown(ran), /T0K3N/, `${args.join(' ')}: ${shown(ran)}`);
-        assert.notEqual(shown(ran), '');
-      }
-    });
-
-  test('is not in the error of a client', async (t) => {
-    const url = await foreignServer((_, response) =>
-      response.writeHead(422, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem)),
-    );
-    const client = probeletClient({ url, token });
-    t.after(() => client.close());
-    await assert.rejects(client.health(), (error) => error instanceof ClientError && !error.message.includes('T0K3N'));
-  });
-});
 
 describe('a password in a URL is not printed', () => {
   const url = `http://user:${password}@127.0.0.1:1`;
