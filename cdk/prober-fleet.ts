@@ -5,14 +5,14 @@ import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { busActions, mappingActions, receiveActions, shardActions, tableActions } from '../functions/rights.ts';
+import { mappingActions, receiveActions, shardActions, tableActions } from '../functions/rights.ts';
 import { encryptionOf } from './dead-letters.ts';
 import { grantExec } from './exec-runner.ts';
 import { type FunctionNetwork, type FunctionSettings, NodeFunction } from './node-function.ts';
 import { ProberTasks } from './prober-tasks.ts';
 import type { ExecRunner, ProbeletProps } from './props.ts';
 import { secretStatements } from './secrets.ts';
-import { allow, useKey } from './statement.ts';
+import { allow, publishOn, useKey } from './statement.ts';
 
 /** Lambda's maximum. Covers a slot with its start and end. */
 const timeout = Duration.minutes(15);
@@ -106,7 +106,7 @@ export class ProberFleet extends Construct {
   #statements({ settings, table, bus, secrets }: Pick<Props, 'settings' | 'table' | 'bus' | 'secrets'>) {
     return [
       allow('Table', tableActions.prober, [table.tableArn]),
-      allow('Bus', busActions, [bus.eventBusArn]),
+      publishOn(bus),
       ...useKey(settings.encryptionKey),
       ...secretStatements(this, secrets),
     ];

@@ -6,10 +6,10 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { EventInvokeConfig } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { busActions, shardActions, tableActions } from '../functions/rights.ts';
+import { shardActions, tableActions } from '../functions/rights.ts';
 import { deadLetterQueue } from './dead-letters.ts';
 import { type FunctionSettings, NodeFunction } from './node-function.ts';
-import { allow, useKey } from './statement.ts';
+import { allow, publishOn, useKey } from './statement.ts';
 
 const memorySize = 256;
 /** Below a minute, because the next run comes anyway. */
@@ -47,7 +47,7 @@ export class ShardSchedule extends Construct {
     this.schedule.allow(
       allow('Table', tableActions.schedule, [table.tableArn]),
       allow('Shards', shardActions.schedule, [shards.queueArn]),
-      allow('Bus', busActions, [bus.eventBusArn]),
+      publishOn(bus),
       allow('DeadLetters', ['sqs:SendMessage'], [this.deadLetters.queueArn]),
       ...useKey(encryptionKey),
     );

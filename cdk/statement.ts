@@ -1,6 +1,9 @@
 /** Builds the policy statements of roles, each named after its purpose. */
+import type { IEventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { busActions } from '../functions/rights.ts';
+import { eventSource } from '../shared/bus/events.ts';
 
 type Conditions = NonNullable<ConstructorParameters<typeof PolicyStatement>[0]>['conditions'];
 
@@ -16,6 +19,10 @@ export const allow = (
     resources: [...resources],
     ...(conditions && { conditions }),
   });
+
+/** Events of probelet's own, and none that claims another source. */
+export const publishOn = ({ eventBusArn }: Pick<IEventBus, 'eventBusArn'>): PolicyStatement =>
+  allow('Bus', busActions, [eventBusArn], { StringEquals: { 'events:source': eventSource } });
 
 /** Table, queues and environment variables are encrypted with the key. */
 export const useKey = (key: IKey | undefined): readonly PolicyStatement[] =>

@@ -6,11 +6,11 @@ import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { busActions, mappingActions, tableActions } from '../functions/rights.ts';
+import { mappingActions, tableActions } from '../functions/rights.ts';
 import { type DetailType, eventSource } from '../shared/bus/events.ts';
 import { deadLetterQueue, encryptionOf } from './dead-letters.ts';
 import { type FunctionSettings, NodeFunction } from './node-function.ts';
-import { allow, useKey } from './statement.ts';
+import { allow, publishOn, useKey } from './statement.ts';
 
 const memorySize = 256;
 const timeout = Duration.seconds(30);
@@ -58,7 +58,7 @@ export class StatusSync extends Construct {
     this.statusSync.allow(
       allow('Hints', mappingActions, [this.queue.queueArn]),
       allow('Table', tableActions['status-sync'], [table.tableArn]),
-      allow('Bus', busActions, [bus.eventBusArn]),
+      publishOn(bus),
       ...useKey(encryptionKey),
     );
     new EventSourceMapping(this, 'Mapping', {

@@ -16,9 +16,9 @@ import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { busActions, tableActions } from '../functions/rights.ts';
+import { tableActions } from '../functions/rights.ts';
 import { type FunctionSettings, NodeFunction } from './node-function.ts';
-import { allow, useKey } from './statement.ts';
+import { allow, publishOn, useKey } from './statement.ts';
 
 /** `anyone` means no authentication. */
 type Access = 'register' | 'read' | 'anyone';
@@ -148,11 +148,7 @@ function apiFunction(scope: Construct, { settings, table, bus, reservedConcurren
     timeout,
     reservedConcurrency,
   });
-  handler.allow(
-    allow('Table', tableActions.api, [table.tableArn]),
-    allow('Bus', busActions, [bus.eventBusArn]),
-    ...useKey(settings.encryptionKey),
-  );
+  handler.allow(allow('Table', tableActions.api, [table.tableArn]), publishOn(bus), ...useKey(settings.encryptionKey));
   return handler;
 }
 

@@ -31,7 +31,7 @@ const statusSync = 'ProbeletStatusSyncRole';
 const api = 'ProbeletApiRole';
 
 const readWrite = 'dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem';
-const bus = 'Bus Allow events:PutEvents on {ProbeletBus.Arn}';
+const bus = 'Bus Allow events:PutEvents on {ProbeletBus.Arn} if {"StringEquals":{"events:source":"probelet"}}';
 const logs = (of: string) => `WriteLogs Allow logs:CreateLogStream logs:PutLogEvents on {${of}.Arn}`;
 
 const ownStatements: Statements = {
