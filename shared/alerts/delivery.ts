@@ -135,21 +135,9 @@ class Lane {
 
   release(): void {
     this.#released = this.#queue.length;
-    this.#draining ??= this.#drain()
-      .catch((error: unknown) => this.#dropFirst(error))
-      .finally(() => {
-        this.#draining = undefined;
-      });
-  }
-
-  /** What cannot even be tried must not hold up what is behind it. */
-  #dropFirst(error: unknown): void {
-    const [first] = this.#queue;
-    if (!first) return;
-    this.#ports.log.error('alert dropped: it cannot be sent', { ...this.#fields(first), error });
-    this.#queue = this.#queue.slice(1);
-    this.#released = Math.max(0, this.#released - 1);
-    this.#ports.onChange();
+    this.#draining ??= this.#drain().finally(() => {
+      this.#draining = undefined;
+    });
   }
 
   async stop(): Promise<void> {
@@ -170,12 +158,30 @@ class Lane {
     // A caller of `release` must not run the code of a receiver.
     await Promise.resolve();
     for (let head = this.#queue[0]; head && this.#mayContinue(); head = this.#queue[0]) {
-      const outcome = await this.#attempt(head);
-      if (this.#stopped.signal.aborted && outcome.kind === 'failed') return;
-      const restMs = this.#settle({ ...head, attempts: head.attempts + 1 }, outcome);
-      this.#ports.onChange();
+      const restMs = await this.#deliver(head).catch((error: unknown) => this.#drop(head, error));
       if (restMs > 0) await sleep(this.#ports.clock, restMs, this.#stopped.signal);
     }
+  }
+
+  /** Returns how long to wait before the next attempt. */
+  async #deliver(head: Waiting): Promise<number> {
+    const outcome = await this.#attempt(head);
+    if (this.#stopped.signal.aborted && outcome.kind === 'failed') return 0;
+    const restMs = this.#settle({ ...head, attempts: head.attempts + 1 }, outcome);
+    this.#ports.onChange();
+    return restMs;
+  }
+
+  /** What cannot even be tried must not hold up what is behind it. */
+  #drop(head: Waiting, error: unknown): number {
+    this.#ports.log.error('alert dropped: it cannot be sent', { ...this.#fields(head), error });
+    if (this.#queue[0]?.notification === head.notification) this.#removeFirst();
+    return 0;
+  }
+
+  #removeFirst(): void {
+    this.#queue = this.#queue.slice(1);
+    this.#released -= 1;
   }
 
   #mayContinue(): boolean {
@@ -211,8 +217,7 @@ class Lane {
     }
     if (outcome.kind === 'failed') log.error('alert given up: its receiver has failed for a day', fields);
     if (outcome.kind === 'refused') log.error('alert given up: its receiver refuses it', fields);
-    this.#queue = this.#queue.slice(1);
-    this.#released -= 1;
+    this.#removeFirst();
     return 0;
   }
 

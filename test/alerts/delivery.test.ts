@@ -14,14 +14,18 @@ const quiet = async () => {
   for (let turn = 0; turn < 40; turn += 1) await undefined;
 };
 
+/** The machine has been up for so long, which is no duration of anything here. */
+const upMs = giveUpAfterMs;
+
 type Answer = (notification: Notification, attempt: number) => Promise<SendOutcome> | SendOutcome;
 
 function deliveryWorld(answers: { readonly [receiver: string]: Answer }) {
   const clock = virtualClock({ quiet });
+  clock.stand(upMs);
   const log = recordingLog();
   const arrived: { readonly receiver: string; readonly id: string; readonly atMs: number }[] = [];
   const send = async (receiver: string, notification: Notification): Promise<SendOutcome> => {
-    arrived.push({ receiver, id: notification.id, atMs: clock.monotonicMs() });
+    arrived.push({ receiver, id: notification.id, atMs: clock.monotonicMs() - upMs });
     const attempt = arrived.filter((each) => each.receiver === receiver && each.id === notification.id).length;
     return (await answers[receiver]?.(notification, attempt)) ?? delivered;
   };
@@ -91,9 +95,12 @@ describe('delivery', () => {
     const world = deliveryWorld({ ops: ({ id }) => (id === 'bad' ? refused : id === 'old' ? failed : delivered) });
     world.add('bad');
     world.add('old');
-    await world.clock.advance(giveUpAfterMs + 600_000);
-    const errors = world.log.lines.filter(({ level }) => level === 'error').map(({ fields }) => fields?.notification);
-    assert.deepEqual(errors, ['bad', 'old']);
+    const givenUp = () =>
+      world.log.lines.filter(({ level }) => level === 'error').map(({ fields }) => fields?.notification);
+    await world.clock.advance(giveUpAfterMs - 1);
+    assert.deepEqual(givenUp(), ['bad']);
+    await world.clock.advance(600_000);
+    assert.deepEqual(givenUp(), ['bad', 'old']);
     assert.deepEqual(world.delivery.outbox(), {});
   });
 
@@ -110,6 +117,28 @@ describe('delivery', () => {
       ['reminder', 'n0'],
     );
     await world.delivery.stop();
+  });
+
+  test('drops what cannot even be tried, and nothing behind it', async () => {
+    const [clock, log] = [virtualClock({ quiet }), recordingLog()];
+    const sent: string[] = [];
+    const random = { ...seededRandom(1), next: () => assert.fail('no chance') };
+    let changes = 0;
+    const onChange = () => {
+      changes += 1;
+      if (changes === 2) throw new Error('no change');
+    };
+    const send = async (_: string, { id }: Notification) => {
+      sent.push(id);
+      return id === 'a' ? failed : delivered;
+    };
+    const delivery = startDelivery(['ops'], {}, { clock, random, log, send, onChange });
+    for (const id of ['a', 'b', 'c', 'd']) delivery.add({ ...sampleNotification(), id });
+    delivery.release();
+    await clock.advance(1_000);
+    assert.deepEqual(sent, ['a', 'b', 'c', 'd']);
+    const errors = log.lines.filter(({ level }) => level === 'error').map(({ fields }) => fields?.notification);
+    assert.deepEqual([errors, delivery.outbox()], [['a', 'c'], {}]);
   });
 
   test('follows another configuration: what stays is not disturbed, and what is gone is dropped', async () => {
