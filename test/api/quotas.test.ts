@@ -193,6 +193,16 @@ test('a write that may have been stored is counted from the store', async () => 
   assert.deepEqual(await statusesOf(limited, 'd'), [429]);
 });
 
+test('what is about to be written counts for its own namespace', async () => {
+  const store = sqliteStore({ path: ':memory:' });
+  const counting = census({ ...enough, targetsPerNamespaceMax: 2 }, { store, clock: immediateClock() });
+  const take = async (namespace: string, name: string) =>
+    (await counting.take(`${namespace}/${name}`, { namespace, targets: 1, cpu: 0 })).kind;
+  const kinds: string[] = [];
+  for (const namespace of ['a', 'b', 'a', 'a', 'b', 'b']) kinds.push(await take(namespace, `${kinds.length}`));
+  assert.deepEqual(kinds, ['taken', 'taken', 'taken', 'exceeded', 'taken', 'exceeded']);
+});
+
 describe('processes that share a table', () => {
   test('learn within seconds of what the others have registered, without a new weight', async () => {
     const world = limitedWorld(shared, { targetsMax: 2 });

@@ -71,14 +71,27 @@ async function costUs(reply: readonly Piece[]): Promise<number> {
 /** What a busy machine adds to either measurement. */
 const noiseUs = 3000;
 const parts = 8;
+/** A busy machine only adds to a cost, so the least of several measurements is the nearest to it. */
+const timesMax = 5;
 
 describe('an answer costs time in proportion to its bytes', () => {
   for (const [what, reply] of Object.entries(hostile))
     test(what, async () => {
-      const idleUs = await costUs([[header(0) + question, 1]]);
-      const partUs = (await costUs(reply(wholeBytes / parts))) - idleUs;
-      const wholeUs = (await costUs(reply(wholeBytes))) - idleUs;
-      const limitUs = 1.5 * parts * Math.max(partUs, 0) + noiseUs;
+      const least = {
+        idleUs: Number.POSITIVE_INFINITY,
+        partUs: Number.POSITIVE_INFINITY,
+        wholeUs: Number.POSITIVE_INFINITY,
+      };
+      const measured = async () => {
+        least.idleUs = Math.min(least.idleUs, await costUs([[header(0) + question, 1]]));
+        least.partUs = Math.min(least.partUs, await costUs(reply(wholeBytes / parts)));
+        least.wholeUs = Math.min(least.wholeUs, await costUs(reply(wholeBytes)));
+        const [partUs, wholeUs] = [least.partUs - least.idleUs, least.wholeUs - least.idleUs];
+        return { partUs, wholeUs, limitUs: 1.5 * parts * Math.max(partUs, 0) + noiseUs };
+      };
+      let shown = await measured();
+      for (let time = 1; time < timesMax && shown.wholeUs > shown.limitUs; time += 1) shown = await measured();
+      const { partUs, wholeUs, limitUs } = shown;
       assert.ok(wholeUs <= limitUs, `${parts} times the bytes: ${partUs} µs become ${wholeUs} µs, limit ${limitUs} µs`);
     });
 });

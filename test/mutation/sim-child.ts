@@ -4,7 +4,6 @@
  */
 import { stormy } from '../sim/mutants/worlds.ts';
 import { type Outcome, simulate } from '../sim/simulate.ts';
-import { reportCpuAtExit } from './cpu-mark.ts';
 
 const hours = 1;
 
@@ -24,6 +23,5 @@ async function firstFound(seeds: readonly number[]): Promise<FoundBySimulation |
   return undefined;
 }
 
-reportCpuAtExit();
 const found = await firstFound(process.argv.slice(2).map(Number));
 process.stdout.write(`${JSON.stringify(found ?? null)}\n`);

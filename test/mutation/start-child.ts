@@ -1,6 +1,5 @@
 /** Simulates seeds of `npm start`, as its argument says, and prints what is violated first. */
 import { type SimulateOptions, simulateStart, type Violation } from '../sim/start/simulate.ts';
-import { reportCpuAtExit } from './cpu-mark.ts';
 
 export type StartOrder = Required<Pick<SimulateOptions, 'hours' | 'kinds'>> & { readonly seeds: readonly number[] };
 
@@ -14,6 +13,5 @@ async function firstFound({ seeds, ...options }: StartOrder): Promise<FoundAtSta
   return undefined;
 }
 
-reportCpuAtExit();
 const found = await firstFound(JSON.parse(process.argv[2] ?? ''));
 process.stdout.write(`${JSON.stringify(found ?? null)}\n`, () => process.exit(0));

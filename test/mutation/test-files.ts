@@ -9,21 +9,20 @@ const projectPath = fileURLToPath(new URL('../../', import.meta.url));
 const filesIn = (patterns: readonly string[]): readonly string[] => globSync(patterns, { cwd: projectPath }).sort();
 
 const engineFolders = ['run', 'run/probing', 'run/commit', 'run/self-check', 'schedule', 'status-sync', 'table'];
+const sharedFolders = ['core', ...engineFolders, 'store', 'alerts'];
 
 export const mutatedFiles = (): readonly string[] =>
-  filesIn(['core', ...engineFolders].map((engineFolder) => `shared/${engineFolder}/*.ts`));
+  filesIn([...sharedFolders.map((folder) => `shared/${folder}/*.ts`), 'functions/local/*.ts']);
 
-/**
- * Unit tests in virtual time and the recorded vectors; what opens sockets or starts processes is too slow to judge
- * hundreds.
- */
+/** Each ends in a minute or two by itself. */
 export const judgingTests = (): readonly string[] =>
   filesIn([
     'test/core/*.test.ts',
-    ...engineFolders.map((engineFolder) => `test/${engineFolder}/*.{test,long}.ts`),
-    'test/conformance/*.test.ts',
-    'test/api/{delete,freshness,probe,register,status-report}.test.ts',
-    'test/local/metrics.test.ts',
+    ...engineFolders.map((folder) => `test/${folder}/*.{test,long}.ts`),
+    'test/{store,local}/*.{test,long}.ts',
+    'test/{alerts,conformance,api}/*.test.ts',
+    // Of shared/core/rehearsal.ts.
+    'test/functions/cli/simulate*.test.ts',
   ]).filter((path) => !slow.has(path));
 
 const slow: ReadonlySet<string> = new Set(['test/run/network-cut.long.ts']);
@@ -31,6 +30,10 @@ const slow: ReadonlySet<string> = new Set(['test/run/network-cut.long.ts']);
 /** Whether the test is meant for the file: it imports it, or holds the core against the recorded vectors. */
 export const isMeantFor = (file: string, test: string): boolean =>
   (dirname(file) === 'shared/core' && dirname(test) === 'test/conformance') || isImportedBy(file, test);
+
+/** Whether the test stands for the folder of the file. */
+export const isOfFolder = (file: string, test: string): boolean =>
+  dirname(test) === dirname(file).replace(/^(shared|functions)/, 'test');
 
 function isImportedBy(file: string, test: string): boolean {
   const folder = dirname(test);

@@ -3,9 +3,6 @@
  * which it prints.
  */
 import { run } from 'node:test';
-import { reportCpuAtExit } from './cpu-mark.ts';
-
-reportCpuAtExit();
 
 const failedExitCode = 1;
 

@@ -23,16 +23,22 @@ async function runReported(job: Job): Promise<Done> {
   return done;
 }
 
-async function oneByOne(jobs: readonly Job[]): Promise<readonly Done[]> {
+/** Takes the next of the jobs when one has ended. */
+async function oneByOne(waiting: Job[]): Promise<readonly Done[]> {
   const done: Done[] = [];
-  for (const job of jobs) done.push(await runReported(job));
+  for (let job = waiting.shift(); job; job = waiting.shift()) done.push(await runReported(job));
   return done;
 }
 
+/** What computes is beside what waits, and two at a time afterwards: a world of one seed occupies one core only. */
 async function carryOut({ alone, computing, waiting }: Plan): Promise<readonly Done[]> {
   const first = await runReported(alone);
-  const [computed, waited] = await Promise.all([oneByOne(computing), Promise.all(waiting.map(runReported))]);
-  return [first, ...waited, ...computed];
+  const jobs = [...computing];
+  const afterWaiting = async () => {
+    const waited = await Promise.all(waiting.map(runReported));
+    return [...waited, ...(await oneByOne(jobs))];
+  };
+  return [first, ...(await Promise.all([oneByOne(jobs), afterWaiting()])).flat()];
 }
 
 /** Every command ends well, and every figure that it reports is within its limit. */

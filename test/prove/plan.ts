@@ -74,7 +74,7 @@ const sim = (name: string, seed: number, seeds: number): Job => ({
 
 export type Plan = {
   readonly alone: Job;
-  /** One after the other: each uses all cores. */
+  /** Those of one seed, which use one core, stand beside each other. */
   readonly computing: readonly Job[];
   readonly waiting: readonly Job[];
 };

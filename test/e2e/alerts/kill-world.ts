@@ -210,7 +210,7 @@ export class KillWorld {
     const { receiver } = arrival;
     const misbehaves = this.#misbehaves && this.#happens('misbehaves');
     if (receiver === 'webhook-refuses' && misbehaves) return Boolean(response.writeHead(503).end());
-    this.#shown.get(receiver)?.take(arrival);
+    this.#shown.get(receiver)?.take(arrival, this.isFull);
     if (receiver === 'webhook-resets' && misbehaves) return Boolean(response.destroy());
     // So that a kill may come between a delivery and the knowledge of it.
     return Boolean(setTimeout(() => response.end(), this.#random.next() * answerMsMax));

@@ -20,7 +20,10 @@ export const promptMs = 4_000;
 /** An answer this shortly before a kill may not have been counted. */
 const uncountedMs = 1_000;
 
-/** No write to the PROBE items of settled targets, and to STATUS none but repetitions of an open restart request. */
+/**
+ * Nothing about settled targets changes, but for repetitions of an open restart request, and in a PROBE item what an
+ * entry of its probe's has taken of the budget for the event history.
+ */
 export function stableItemsUnchanged(cast: Cast, settled: Snapshot, now: Snapshot): Faults {
   const isStable = (target: string) => stableFamilies.some((family) => cast.families.get(target) === family);
   const statuses = [...settled.statuses].filter(([name]) => isStable(name));
@@ -29,11 +32,28 @@ export function stableItemsUnchanged(cast: Cast, settled: Snapshot, now: Snapsho
     ...statuses
       .filter(([name, status]) => !sameValue(withoutRequests(status), withoutRequests(now.statuses.get(name))))
       .map(([name]) => `the status of ${name} was written`),
-    ...probes
-      .filter(({ sk, text }) => now.probes.find((probe) => probe.sk === sk)?.text !== text)
-      .map(({ sk }) => `${sk} was written`),
+    ...probes.filter((probe) => !isUnchanged(probe, now)).map(({ sk }) => `${sk} was written`),
   ];
 }
+
+function isUnchanged(probe: Kept<ProbeRecord>, now: Snapshot): boolean {
+  const later = now.probes.find(({ sk }) => sk === probe.sk);
+  if (!later || later.text === probe.text) return later !== undefined;
+  const { rest, lastWrite } = stored(later);
+  return sameValue(rest, stored(probe).rest) && entriesOf(probe, now).includes(lastWrite);
+}
+
+/** As in the file, whatever a reader of the record makes of it. `lastWrite`: the transaction that wrote it. */
+function stored({ text }: Kept<unknown>) {
+  const { history: _, lastWrite, ...rest } = JSON.parse(text);
+  return { rest, lastWrite };
+}
+
+/** The transactions that wrote the probe's entries of the event history. */
+const entriesOf = ({ target, record }: Kept<ProbeRecord>, { events }: Snapshot): readonly unknown[] =>
+  events
+    .filter((entry) => entry.target === target && probeNameOf(entry.record) === probeNameOf(record))
+    .map((entry) => stored(entry).lastWrite);
 
 function withoutRequests(status: StatusRecord | undefined) {
   const { restartRequests: _, version, outbox: __, ...rest } = status ?? ({} as StatusRecord);
@@ -71,7 +91,8 @@ export function everyVersionPublished({ probes, events }: Snapshot): Faults {
 const changeOf = (id: string): string =>
   id.replace(/^\d+#(.*)#~(\d+)$/, (_, probe, version) => `${probe}#${Number(version)}`);
 
-const probeNameOf = ({ container, probeType }: ProbeRecord): string => `${container}#${probeType}`;
+const probeNameOf = ({ container, probeType }: Pick<EventRecord, 'container' | 'probeType'>): string =>
+  `${container}#${probeType}`;
 
 /**
  * A verdict of a life results from probes of that life, also the first one of a container: no initial value is stored.

@@ -51,9 +51,11 @@ export async function serveCluster(cluster: Cluster): Promise<string> {
 }
 
 function addNamespaces(app: Hono, { cluster, listOf }: Api): void {
-  app.post('/api/v1/namespaces', async (c) =>
-    Response.json(namespaceOf(cluster.createNamespace(await c.req.json<Created>())), { status: 201 }),
-  );
+  app.post('/api/v1/namespaces', async (c) => {
+    const created = cluster.createNamespace(await c.req.json<Created>());
+    if (created === undefined) return failure(409, 'AlreadyExists', 'there is a namespace of this name');
+    return Response.json(namespaceOf(created), { status: 201 });
+  });
   app.get('/api/v1/namespaces/:ns', (c) => {
     const namespace = cluster.namespace(c.req.param('ns'));
     return namespace ? Response.json(namespaceOf(namespace)) : notFound(c.req.path);

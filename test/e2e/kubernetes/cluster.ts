@@ -46,7 +46,9 @@ export class Cluster {
     return new Promise((resolve) => void this.#created.push(resolve));
   }
 
-  createNamespace({ metadata: { name, generateName = '' } }: Created): Namespace {
+  /** undefined: there is one of this name. The cases draw theirs by lot from 10,000, and draw again then. */
+  createNamespace({ metadata: { name, generateName = '' } }: Created): Namespace | undefined {
+    if (name !== undefined && this.#namespaces.has(name)) return undefined;
     const metadata = this.#metadata(name ?? `${generateName}${randomUUID().slice(0, 8)}`, '');
     const namespace = { metadata, pods: [], events: [] };
     this.#namespaces.set(metadata.name, namespace);

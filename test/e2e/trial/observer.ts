@@ -1,10 +1,10 @@
 /** What the API shows of the targets during the trial: status, results, history, events and counters, with times. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import type { ContainerStatusView, ProbeStatusView, TargetView } from '../../../shared/api/target-schema.ts';
 import type { ProbeType } from '../../../shared/core/types.ts';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
 import { targetPath } from '../../support/api-client.ts';
+import { waitedForProcessorMs } from '../../support/processor-wait.ts';
 import { probeTotals } from '../../support/scraped.ts';
 import { answered } from '../api.ts';
 import { type EpisodeEvent, subscribe } from '../kill/heard.ts';
@@ -118,12 +118,6 @@ export function observe(world: RealWorld, rows: readonly Row[]): Observer {
       await subscriber.stop();
     },
   };
-}
-
-/** Of the main thread since its start: the second of Linux' counters, in ns. 0 on other systems. */
-function waitedForProcessorMs(pid: number): number {
-  if (process.platform !== 'linux') return 0;
-  return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1_000_000;
 }
 
 async function itemsAt<Item>({ api }: RealWorld, path: string): Promise<readonly Item[]> {

@@ -13,6 +13,7 @@ import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import { type Checker, isProbed, recoveryMs } from './checker.ts';
 import { smallSkewMs } from './skew.ts';
+import { touchedMs } from './touched.ts';
 import { type Evidence, evidences } from './verdicts.ts';
 
 type Requested = {
@@ -151,10 +152,12 @@ export const restarts: Checker = (facts, violated) => {
       const last = requested.get(episodeOf(target.uid, item.container, item.containerID));
       if (!last || last.isOver || last.containerID !== item.containerID || !isFailed(target, item)) continue;
       if (!isProbed(facts, probed, { ...item, onHold: false })) continue;
-      const dueMs = Math.max(last.timeMs + requestAgainMs(last.attempt), calmMs + recoveryMs) + publishingMs;
-      if (nowMs() <= dueMs) continue;
+      const dueMs = Math.max(last.timeMs + requestAgainMs(last.attempt), calmMs + recoveryMs);
+      if (nowMs() <= dueMs + publishingMs) continue;
+      // A fault from before the calm, as a lock on the shard's group, may still keep it from having a holder.
+      if (nowMs() - dueMs - touchedMs(facts, { fromMs: dueMs, toMs: nowMs() }) <= publishingMs) continue;
       requested.set(episodeOf(target.uid, item.container, item.containerID), { ...last, timeMs: nowMs() });
-      violated(`nobody has asked again for a restart of ${item.containerID} since ${last.timeMs}`);
+      violated(`no process has asked again for a restart of ${item.containerID} since ${last.timeMs}`);
     }
   };
 

@@ -4,6 +4,7 @@
  */
 import type { Lock, Span } from '../fault-log.ts';
 import type { DoneFault, FaultKind } from '../faults.ts';
+import { slotMs } from '../oracle/timing.ts';
 import type { Facts } from './checker.ts';
 
 /** The lease ends (15 s), another process receives, claims and loads: at most 25 s after one crash. */
@@ -58,16 +59,16 @@ export function touchedMs({ faults, ledger }: Pick<Facts, 'faults' | 'ledger'>, 
     .flatMap((fault) => spanOf(fault, isLocked(fault) ? rescueMs : 0));
   // A group locked by a process that died before its first heartbeat waits for a rescue.
   const locked = locks.map((lock) => ({ fromMs: lock.fromMs, toMs: lock.fromMs + rescueMs }));
-  // Another rescue may be needed: a holder by a copy of a message ends with its slot, a rescue for an earlier lock ends
-  // before this lock does, and a holder of the previous layout leaves for a message that is locked. A holder whose own
-  // message was given to the process that died, because a heartbeat came late, cannot take it from the queue at its
-  // slot's end.
+  // Another rescue may be needed: a holder by a copy of a message, also by one from before the lock, ends with its
+  // slot, a rescue for an earlier lock ends before this lock does, and a holder of the previous layout leaves for a
+  // message that is locked. A holder whose own message was given to the process that died, because a heartbeat came
+  // late, cannot take it from the queue at its slot's end.
   const isLeft = (lock: Lock) =>
     lock.toMs >= fromMs &&
     (lock.wasHeld ||
       ledger.laidOutMs() >= fromMs - leavingMs ||
       locks.some((earlier) => earlier.fromMs < lock.fromMs) ||
-      faults.during(lock.fromMs, fromMs).some(({ kind }) => kind === 'queue duplicate'));
+      faults.during(lock.fromMs - slotMs, fromMs).some(({ kind }) => kind === 'queue duplicate'));
   const left = locks.filter(isLeft).map(() => ({ fromMs, toMs: fromMs + rescueMs }));
   const within = [...spans, ...locked, ...left]
     .map((span) => ({ fromMs: Math.max(fromMs, span.fromMs), toMs: Math.min(toMs, span.toMs) }))

@@ -140,7 +140,10 @@ export const removals = {
       },
   ),
   /** A run does not publish what an earlier run committed and could not publish. */
-  'changes of a predecessor not published': inProduct('storedChange', always(undefined)),
+  'changes of a predecessor not published': inProduct('unackedOf', (_, removed) => () => {
+    removed();
+    return new Map();
+  }),
   'no canary': inProduct('findingOf', (original: (signs: Signs) => unknown, removed) => (signs) => {
     removed();
     return original({ ...signs, canaries: [] });

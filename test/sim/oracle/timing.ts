@@ -5,6 +5,8 @@
 
 const secondMs = 1_000;
 const tickSlotMs = 60_000;
+/** How long a holder keeps its shard before it hands it over. */
+export const slotMs = 780 * secondMs;
 
 /** Freshness: a result is shown for 40 s and for three periods, which are at least a minute in tick mode. */
 export function shownForMs(periodSeconds: number, isTick: boolean): number {

@@ -2,6 +2,7 @@
 import { bucketCount } from '../../../shared/core/slots.ts';
 import { hashRangeOf } from '../../../shared/store/keys.ts';
 import type { FaultTimes } from './faults.ts';
+import { slowReadsMsMax } from './file-machine.ts';
 import type { Receiver } from './receivers.ts';
 import { proberAlert, shouldBeOpen, type TargetTruth, targetAlert } from './truth.ts';
 import type { StartWorld } from './world.ts';
@@ -52,7 +53,10 @@ export function wrongProberIncidents(
   times: FaultTimes,
 ): readonly string[] {
   const nowMs = clock.monotonicMs();
-  const changedMs = Math.max(truth.proberAlertChangedMs, life.beganMs + loadMs);
+  const editedMs = truth.proberAlertChangedMs;
+  const mayWait = editedMs <= times.readsMs + slowReadsMsMax;
+  const readMs = mayWait ? Math.max(editedMs, times.readsMs) + slowReadsMsMax : editedMs;
+  const changedMs = Math.max(readMs, life.beganMs + loadMs);
   return [...receivers.values()].flatMap((receiver) => {
     const isOpen = receiver.isOpen(proberAlert, whole);
     const receiverMs = (times.receiverMs.get(receiver.name) ?? never) + recoverMs;

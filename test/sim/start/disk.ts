@@ -26,12 +26,11 @@ export type Disk = {
   readonly damage: readonly string[];
   /** Whether what receivers have been sent may not be on the disk: lost with the power, it cannot be ended. */
   mayLackAlerts(): boolean;
-  /** Whether the present life cannot read its alerts for so long that it starts without them. */
-  givesUpAlerts(): boolean;
   /** Where the next life finds its files. */
   folder(): string;
   openStore(life: Life): typeof sqliteStore;
-  openAlertLog(life: Life): () => AlertLog;
+  /** `onGivenUp`: the life has begun without the alerts that were kept, which it could not read for too long. */
+  openAlertLog(life: Life, onGivenUp: () => void): () => AlertLog;
   /** The power goes at the next write, or at once if none comes before `settle`. */
   cutAtWrite(life: Life): void;
   /** The power is gone: closes the files of the life and copies what was written for the next one. */
@@ -60,7 +59,6 @@ export function simulatedDisk(
   const damage: string[] = [];
   /** Of the next life. */
   let unreadable: keyof typeof unreadableMs | undefined;
-  let givesUpAlerts = false;
   let failedMs = Number.NEGATIVE_INFINITY;
   let number = 0;
   let kept: string | undefined;
@@ -114,20 +112,26 @@ export function simulatedDisk(
     if (fault === 'doubt') throw new Error('EIO');
   };
 
-  const alertLogOf = (life: Life): AlertLog => {
+  const alertLogOf = (life: Life, onGivenUp: () => void): AlertLog => {
     const readableMs = clock.monotonicMs() + (unreadable ? unreadableMs[unreadable] : 0);
-    givesUpAlerts = unreadable === 'long';
     unreadable = undefined;
+    let isBegun = false;
     return {
       async load() {
         if (clock.monotonicMs() < readableMs) throw new Error('EIO');
+        isBegun = true;
         if (kept === undefined) return undefined;
         const decoded = decodeKept(kept);
         const problems = decoded?.problems ?? ['it is no file of alerts'];
         damage.push(...problems.filter((problem) => !problem.includes(foreign)));
         return decoded?.kept;
       },
-      save: (value) => saved(life, [...keptText(value)].join('')),
+      save(value) {
+        // The first that a process keeps, before it sends anything.
+        if (!isBegun && life.alive) onGivenUp();
+        isBegun = true;
+        return saved(life, [...keptText(value)].join(''));
+      },
       setAside: async () => undefined,
     };
   };
@@ -137,7 +141,6 @@ export function simulatedDisk(
     alerts: 'well',
     damage,
     mayLackAlerts: () => isFailing(disk.alerts) || clock.monotonicMs() - failedMs < savedWithinMs,
-    givesUpAlerts: () => givesUpAlerts,
     folder,
     openStore: (life) => (options) => {
       const store = sqliteStore(options);
@@ -150,7 +153,7 @@ export function simulatedDisk(
         sweep: (...asked) => (life.alive ? store.sweep(...asked) : 0),
       };
     },
-    openAlertLog: (life) => () => alertLogOf(life),
+    openAlertLog: (life, onGivenUp) => () => alertLogOf(life, onGivenUp),
     cutAtWrite: (life) => {
       cutting = life;
     },

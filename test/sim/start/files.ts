@@ -2,7 +2,7 @@
  * The files of targets that a configuration names, as people and tools change them: replaced at once, written slowly,
  * or away for a while. What two versions have in common has to stay, whatever is seen of a file in between.
  */
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { Random } from '../../../shared/lib/random.ts';
@@ -43,6 +43,8 @@ const firstPort = 9_101;
 const changeEveryMs = { least: 600_000, most: 2_400_000 };
 /** Less than a file has to rest before anything of it is removed. */
 const partlyMsMax = 25_000;
+/** Of the files' own times, since the epoch. */
+const firstSecond = 2e9;
 
 /** All targets that the files may have. */
 export const fileTargets: readonly { readonly name: string; readonly port: number }[] = Array.from(
@@ -50,7 +52,14 @@ export const fileTargets: readonly { readonly name: string; readonly port: numbe
   (_, index) => ({ name: `f${index}`, port: firstPort + index }),
 );
 
-export function configFiles(root: string, { clock, random }: { readonly clock: Clock; readonly random: Random }) {
+type FilePorts = {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Called after each change in the folder. */
+  readonly changed: () => void;
+};
+
+export function configFiles(root: string, { clock, random, changed }: FilePorts) {
   const folder = join(root, 'config');
   mkdirSync(folder, { mode: 0o700 });
   const between = (least: number, most: number) => least + random.next() * (most - least);
@@ -60,6 +69,22 @@ export function configFiles(root: string, { clock, random }: { readonly clock: C
     const nextMs = between(changeEveryMs.least, changeEveryMs.most);
     return { path: join(folder, `targets-${index}.yaml`), names, before: now, now, sinceMs: new Map(), nextMs };
   });
+  /** With the world's time: the machine's clock shows two versions that follow each other closely as one. */
+  const write = (path: string, text: string) => {
+    writeFileSync(path, text);
+    const seconds = firstSecond + clock.monotonicMs() / 1_000;
+    utimesSync(path, seconds, seconds);
+    changed();
+  };
+  const replace = (path: string, text: string) => {
+    write(`${path}.new`, text);
+    renameSync(`${path}.new`, path);
+    changed();
+  };
+  const remove = (path: string) => {
+    rmSync(path);
+    changed();
+  };
   for (const { path, now } of files) replace(path, textOf(now));
 
   /** Some of its names, and at least one. */
@@ -76,11 +101,11 @@ export function configFiles(root: string, { clock, random }: { readonly clock: C
       replace(file.path, text);
       return end(file);
     }
-    if (lot < 2 / 3) writeFileSync(file.path, text.slice(0, Math.floor(random.next() * text.length)));
-    else rmSync(file.path);
+    if (lot < 2 / 3) write(file.path, text.slice(0, Math.floor(random.next() * text.length)));
+    else remove(file.path);
     file.nextMs = clock.monotonicMs() + random.next() * partlyMsMax;
     file.rest = () => {
-      writeFileSync(file.path, text);
+      write(file.path, text);
       end(file);
     };
   };
@@ -108,11 +133,6 @@ export function configFiles(root: string, { clock, random }: { readonly clock: C
         }),
       ),
   } satisfies ConfigFiles;
-}
-
-function replace(path: string, text: string): void {
-  writeFileSync(`${path}.new`, text);
-  renameSync(`${path}.new`, path);
 }
 
 const textOf = (names: Version): string =>

@@ -28,8 +28,9 @@ const kinds = values.faults
 
 let failed = 0;
 for (let seed = first; seed < first + seeds; seed += 1) {
-  const { violations, faults, traceHash } = await simulateStart({ seed, hours, kinds });
-  const counts = [...faults].map(([kind, count]) => `${kind} ${count}`).join(', ');
+  const { violations, faults, reached, traceHash } = await simulateStart({ seed, hours, kinds });
+  const bounds = Object.entries(reached).map(([bound, count]): [string, number] => [`bus ${bound}`, count]);
+  const counts = [...faults, ...bounds].map(([kind, count]) => `${kind} ${count}`).join(', ');
   console.log(`seed ${seed}: ${violations.length} violations, trace ${traceHash}; ${counts}`);
   for (const { invariant, timeMs, detail } of violations)
     console.log(`  after ${Math.round(timeMs / 1_000)} s: ${invariant}: ${detail}`);

@@ -35,7 +35,7 @@ export const startMutants: readonly StartMutant[] = [
       from: 'return { kept, problems };',
       to: 'return problems.length > 0 ? undefined : { kept, problems };',
     },
-    by: simulated('power loss'),
+    by: simulated('power-loss'),
   },
   {
     name: 'alerts that cannot be read end the process',
@@ -44,7 +44,7 @@ export const startMutants: readonly StartMutant[] = [
       from: 'const isOver = this.#clock.monotonicMs() >= untilMs;',
       to: 'const isOver = true;',
     },
-    by: simulated('power loss'),
+    by: simulated('power-loss'),
   },
   {
     name: 'durations of alerts by the wall clock',
@@ -53,7 +53,7 @@ export const startMutants: readonly StartMutant[] = [
       from: 'steadyMs: Math.round(beganMs + readMs)',
       to: 'steadyMs: wallMs',
     },
-    by: simulated('clock step'),
+    by: simulated('clock-step'),
   },
   {
     name: 'a problem of the prober is offered when it begins',
@@ -79,8 +79,41 @@ export const startMutants: readonly StartMutant[] = [
   },
   {
     name: 'half a file is applied',
-    change: { file: 'functions/local/config-targets.ts', from: 'const restMs = 30_000;', to: 'const restMs = 0;' },
+    change: {
+      file: 'functions/local/config-rest.ts',
+      from: 'export const restMs = 30_000;',
+      to: 'export const restMs = 0;',
+    },
     by: tested('local/configuration'),
+  },
+  {
+    name: 'files are at rest although they could not be looked at meanwhile',
+    change: { file: 'functions/local/config-rest.ts', from: 'nowMs - this.#lookedMs > gapMsMax', to: 'false' },
+    by: tested('local/config-rest'),
+  },
+  {
+    name: 'what is read counts as the version that was found',
+    change: { file: 'functions/local/config-targets.ts', from: 'this.isBehind ||= !isFound;', to: '' },
+    by: tested('local/config-rest'),
+  },
+  {
+    name: 'what is read counts as the version that has waited',
+    change: { file: 'functions/local/config-targets.ts', from: 'isSame = isFound && before', to: 'isSame = before' },
+    by: tested('local/config-rest'),
+  },
+  {
+    name: 'half a file has the right to remove what the version that cannot be read may have',
+    change: { file: 'functions/local/known-file.ts', from: 'unread !== undefined || isInvalid', to: 'isInvalid' },
+    by: tested('local/config-slow-reads'),
+  },
+  {
+    name: 'an event that finds its queue full keeps later ones of its key out',
+    change: {
+      file: 'shared/bus/in-process.ts',
+      from: 'const { log, queueMax } = this.#ports;',
+      to: 'const { log, queueMax } = this.#ports;\n    if (key !== undefined) this.#keys.add(key);',
+    },
+    by: simulated('bus'),
   },
   {
     name: 'a scan outweighs a later look',
@@ -207,20 +240,29 @@ export const startMutants: readonly StartMutant[] = [
   {
     name: 'no scan after a start',
     change: { file: 'functions/local/alerts.ts', from: 'const firstScanMs = 30_000;', to: 'const firstScanMs = 3e9;' },
-    by: simulated('power loss', 'events'),
+    by: simulated('power-loss', 'events'),
   },
   {
     name: 'a new process waits for the run of a dead one',
     change: { file: 'functions/local/shard-host.ts', from: 'const isAlone = isFirst;', to: 'const isAlone = false;' },
-    by: simulated('clock step', 'power loss'),
+    by: simulated('clock-step', 'power-loss'),
   },
   {
     name: 'a new process believes the slots of a dead one',
     change: {
       file: 'functions/local/shard-host.ts',
-      from: 'isFirst ? ofNewProcess(message) : message',
-      to: 'message',
+      from: 'isFirst ? ofNewProcess(sent) : sent',
+      to: 'sent',
     },
-    by: simulated('clock step', 'power loss'),
+    by: simulated('clock-step', 'power-loss'),
+  },
+  {
+    name: 'a slot that is hours ahead counts as done',
+    change: {
+      file: 'functions/local/shard-host.ts',
+      from: 'const sent = ofOneClock(message);',
+      to: 'const sent = message;',
+    },
+    by: tested('local/clock-set-back'),
   },
 ];

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Answer, askApi, targetPath } from '../../support/api-client.ts';
+import type { BusFaults } from './bus.ts';
 import { lateProbes, recoverMs, wrongIncidents, wrongProberIncidents } from './checks.ts';
 import { type FaultKind, type Faults, faultKinds, faultsOf } from './faults.ts';
 import { FileTargetCheck } from './file-checks.ts';
@@ -21,6 +22,8 @@ export type Outcome = {
   readonly hours: number;
   readonly violations: readonly Violation[];
   readonly faults: Faults['counts'];
+  /** How often the bus was at its bounds. */
+  readonly reached: BusFaults['reached'];
   /** Of everything that was seen. */
   readonly traceHash: string;
 };
@@ -56,7 +59,7 @@ export async function simulateStart({
   try {
     const run = new Run(buildStartWorld(seed, root, kinds.includes('files')), kinds);
     await run.pass(hours * hourMs, untilViolated ? 1 : violationsMax);
-    return { seed, hours, violations: run.violations, faults: run.faults.counts, traceHash: run.traceHash() };
+    return { seed, hours, violations: run.violations, ...run.outcome() };
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
@@ -99,8 +102,9 @@ class Run {
     await clock.advance(0);
   }
 
-  traceHash(): string {
-    return this.#hash.copy().digest('hex').slice(0, 16);
+  outcome(): Pick<Outcome, 'faults' | 'reached' | 'traceHash'> {
+    const traceHash = this.#hash.copy().digest('hex').slice(0, 16);
+    return { faults: this.faults.counts, reached: this.#world.bus.reached, traceHash };
   }
 
   /** Targets go down and come back, in storms and in calm. */
@@ -178,8 +182,10 @@ class Run {
       ({ status, body }: Answer) => {
         if (status !== 200 || life !== this.#world.life || !life.alive) return;
         const listed = body.items.map(({ metadata: { name, uid, deletionTimestamp } }) => {
-          return { name, uid, isLeaving: deletionTimestamp !== undefined };
+          const isLeaving = deletionTimestamp !== undefined;
+          return { name, uid, isLeaving, isInGrace: isLeaving && Date.parse(deletionTimestamp) > clock.nowMs() };
         });
+        this.#see(`listed ${listed.map(({ name, isLeaving }) => [name, isLeaving])}`);
         const times = { nowMs: clock.monotonicMs(), calmMs: this.faults.times.commonMs + recoverMs };
         for (const detail of this.#fileTargets.wrong(files.expected(), listed, times)) this.#violated('files', detail);
       },

@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import type { ConfigSetup } from '../../../functions/local/config-file.ts';
 import { type Runtime, startRuntime } from '../../../functions/local/runtime.ts';
 import { alertRules } from '../../../shared/alerts/alert-rule.ts';
-import type { InProcessBus } from '../../../shared/bus/in-process.ts';
 import { parseConfig } from '../../../shared/config/read-config.ts';
 import type { Random } from '../../../shared/lib/random.ts';
 import { recordingLog } from '../../support/recording-log.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';
+import { type BusFaults, simulatedBus } from './bus.ts';
 import { type Disk, simulatedDisk } from './disk.ts';
-import { fileWaits } from './file-waits.ts';
+import { type FileMachine, fileMachine } from './file-machine.ts';
 import { type ConfigFiles, configFiles } from './files.ts';
 import { type Life, newLife } from './life.ts';
 import { scriptedProbing } from './probing.ts';
@@ -28,9 +28,10 @@ export type StartWorld = {
   readonly truth: Truth;
   /** Those of targets, if the configuration names any. */
   readonly files: ConfigFiles | undefined;
+  /** What reads them. */
+  readonly machine: FileMachine;
   readonly receivers: ReadonlyMap<string, ReturnType<typeof simulatedReceiver>>;
-  /** The subscriber that loses most of its events, as when its queue is full. */
-  losesEventsOf: string | undefined;
+  readonly bus: BusFaults;
   /** The process that lives. */
   life: Life;
   runtime: Runtime;
@@ -44,18 +45,16 @@ const firstPort = 9_001;
 const periodsSeconds = [2, 10, 10, 10];
 export const teams: readonly string[] = ['red', 'blue', 'green'];
 const productSeed = 0x5eed;
-/** Of the events of a subscriber that loses some. */
-const lostShare = 0.7;
 
 /** `root`: a folder for the files of all lives. */
 export function buildStartWorld(seed: number, root: string, hasFiles: boolean): StartWorld {
-  const waits = fileWaits();
-  const clock = virtualClock({ quiet: waits.over });
+  const clock = virtualClock();
   const random = seededRandom(seed);
   const productRandom = seededRandom(seed ^ productSeed);
   const disk = simulatedDisk(root, { clock, random });
   mkdirSync(disk.folder(), { mode: 0o700 });
-  const files = hasFiles ? configFiles(root, { clock, random }) : undefined;
+  const machine = fileMachine({ clock, random });
+  const files = hasFiles ? configFiles(root, { clock, random, changed: machine.changed }) : undefined;
   const targets = periodsSeconds.map((periodSeconds, index): TargetTruth => {
     const port = firstPort + index;
     const times = { turnedMs: 0, editedMs: 0, probedMs: 0 };
@@ -67,32 +66,33 @@ export function buildStartWorld(seed: number, root: string, hasFiles: boolean): 
   };
   const receivers = new Map(receiverNames.map((name) => [name, simulatedReceiver(name)]));
 
+  const bus: BusFaults = { fault: undefined, hasBursts: false, reached: { full: 0, failed: 0 } };
+
+  /** What is open is reported again, and only a person can end what is over. */
+  const closeAll = () => {
+    for (const receiver of receivers.values()) receiver.closeAll();
+  };
+
   const begin = (): Pick<StartWorld, 'life' | 'runtime'> => {
     const life = newLife(clock);
     const ports = { clock: life.clock, random: productRandom };
-    const wrapBus = (bus: InProcessBus): InProcessBus => ({
-      ...bus,
-      subscribe: (pattern, subscriber, options) =>
-        bus.subscribe(pattern, (event) => (isLost(options?.name) ? undefined : subscriber(event)), options),
-    });
-    const isLost = (name = '') => name === world.losesEventsOf && random.next() < lostShare;
     const runtime = startRuntime(
       { dataDir: disk.folder(), config: configOf(truth, files) },
       {
         ...ports,
         log: recordingLog(),
         openStore: disk.openStore(life),
-        openAlertLog: disk.openAlertLog(life),
+        openAlertLog: disk.openAlertLog(life, closeAll),
         openSender: senderTo(receivers, life, { clock: life.clock, random }),
         probing: scriptedProbing(truth, life, random),
-        wrapBus,
-        openConverter: waits.openConverter,
+        wrapBus: () => simulatedBus(life, { random, productRandom, faults: bus }),
+        ...machine.ports(life),
       },
     );
     return { life, runtime };
   };
   const world: StartWorld = {
-    ...{ clock, random, disk, truth, files, receivers, losesEventsOf: undefined },
+    ...{ clock, random, disk, truth, files, machine, receivers, bus },
     ...begin(),
     restart() {
       Object.assign(world, begin());

@@ -11,6 +11,7 @@ import { isWell, listTargets, register, untilAll } from '../listed.ts';
 import { changesSince, readResults } from '../results.ts';
 import type { Length } from '../step.ts';
 import type { Asked } from './beyond.ts';
+import { mostPerSecond, watchLost } from './herd.ts';
 import { type Cut, targetAddress, webPort } from './link.ts';
 
 export const targets = 500;
@@ -29,7 +30,13 @@ const seenWithinSeconds = 15;
 const rightWithinSeconds = seenWithinSeconds + periodSeconds;
 const lookEveryMs = 3_000;
 
-export type Link = { cut(): Promise<void>; mend(): Promise<void>; asked(): Promise<Asked> };
+export type Link = {
+  /** Of the process that answers for the targets. */
+  readonly farPid: number;
+  cut(): Promise<void>;
+  mend(): Promise<void>;
+  asked(): Promise<Asked>;
+};
 
 type Play = { readonly cut: Cut; readonly link: Link; readonly length: Length };
 
@@ -55,9 +62,12 @@ export async function playCut(world: RealWorld, { cut, link, length }: Play): Pr
   const asked = (await link.asked()).length;
   const duringCut = changesSince(before, readResults(file));
   const mendedAtMs = Date.now();
+  const watcher = watchLost([world.pid(), link.farPid]);
   await link.mend();
   const afterwards = await look(world, mendedAtMs + afterMs[length], isWell);
-  const perSecond = mostPerSecond(await link.asked());
+  const lost = await watcher.stop();
+  const perSecond = mostPerSecond(await link.asked(), lost);
+  const lostMs = lost.reduce((sum, one) => sum + one.lostMs, 0);
   const flipped = changesSince(before, readResults(file));
   const named = (name: string) => `${cut}: ${name}`;
   return [
@@ -77,6 +87,10 @@ export async function playCut(world: RealWorld, { cut, link, length }: Play): Pr
     exactly(named('flips, by the store'), flipped.changed.length + flipped.failures.length, 0),
     exactly(named('flips, by the bus'), published('Probe Result Changed') + published('Container Unhealthy'), 0),
     exactly(named('restarts requested'), published('Container Restart Requested'), 0),
+    unjudged(
+      named(`stood still for want of a processor, of ${afterMs[length] / 1_000} s`),
+      `${(lostMs / 1_000).toFixed(1)} s`,
+    ),
     atMost(named(`most probes in a second after the mend, ${probesPerSecond} due`), perSecond, {
       limit: herdMax * probesPerSecond,
     }),
@@ -125,14 +139,4 @@ async function look(world: RealWorld, untilMs: number, expected: (view: TargetVi
     await sleep(systemClock, Math.min(lookEveryMs, Math.max(0, untilMs - Date.now())));
   }
   return looked;
-}
-
-/** In any second, wherever it begins. */
-function mostPerSecond(timesMs: Asked): number {
-  const sorted = [...timesMs].sort((a, b) => a - b);
-  let from = 0;
-  return sorted.reduce((most, atMs, at) => {
-    while ((sorted[from] ?? atMs) <= atMs - 1_000) from += 1;
-    return Math.max(most, at - from + 1);
-  }, 0);
 }

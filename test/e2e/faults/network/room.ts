@@ -40,6 +40,7 @@ async function play(cut: Cut, length: Length): Promise<readonly Figure[]> {
   nameServer();
   const world = await startRealWorld();
   const link = {
+    farPid: beyond.pid ?? 0,
     cut: async () => (cut === 'no route' ? takeRoute() : void (await order('fall silent'))),
     mend: async () => (cut === 'no route' ? giveRoute() : void (await order('speak again'))),
     asked: () => order('asked'),

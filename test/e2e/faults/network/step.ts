@@ -14,7 +14,7 @@ unprivileged user namespaces are allowed (on Ubuntu: sysctl -w kernel.apparmor_r
 const asRoot: readonly string[] = process.getuid?.() === 0 ? [] : ['--map-root-user'];
 /** Where `ip` is, though not for everybody. */
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
-const room: readonly string[] = [...asRoot, '--net', '--mount', '--pid', '--fork', '--kill-child'];
+const room: readonly string[] = [...asRoot, '--net', '--mount', '--pid', '--mount-proc', '--fork', '--kill-child'];
 
 export const networkStep: Step = {
   name: 'network',
