@@ -20,6 +20,9 @@ async function runReported(job: Job): Promise<Done> {
   say(`${minutes()}  ${job.name} begins: ${commandOf(job)} (its output: ${outputFile(job)})`);
   const done = await run(job);
   say(`${minutes()}  ${job.name} ends: exit ${done.exitCode} after ${done.minutes.toFixed(1)} min`);
+  // At once: a run that is ended before its last job would leave its reader with an exit code.
+  const missed = figuresIn(done.output).filter(({ holds }) => holds === false);
+  if (missed.length > 0) for (const line of figureLines(missed)) say(`           ${line}`);
   return done;
 }
 
@@ -31,12 +34,13 @@ async function oneByOne(waiting: Job[]): Promise<readonly Done[]> {
 }
 
 /** What computes is beside what waits, and two at a time afterwards: a world of one seed occupies one core only. */
-async function carryOut({ alone, computing, waiting }: Plan): Promise<readonly Done[]> {
+async function carryOut({ alone, computing, waiting, compiling }: Plan): Promise<readonly Done[]> {
   const first = await runReported(alone);
   const jobs = [...computing];
   const afterWaiting = async () => {
     const waited = await Promise.all(waiting.map(runReported));
-    return [...waited, ...(await oneByOne(jobs))];
+    const compiled = await Promise.all(compiling.map(runReported));
+    return [...waited, ...compiled, ...(await oneByOne(jobs))];
   };
   return [first, ...(await Promise.all([oneByOne(jobs), afterWaiting()])).flat()];
 }

@@ -1,6 +1,6 @@
 /**
  * What is proved, in which order: what measures lateness alone, then what computes all the time beside what mostly
- * waits.
+ * waits, and what compiles after that.
  */
 import type { WorldName } from '../sim/setting.ts';
 import type { Job } from './job.ts';
@@ -76,7 +76,10 @@ export type Plan = {
   readonly alone: Job;
   /** Those of one seed, which use one core, stand beside each other. */
   readonly computing: readonly Job[];
+  /** Measures time, and so stands beside one that gives way. */
   readonly waiting: readonly Job[];
+  /** Compiles for minutes with all cores before it waits. */
+  readonly compiling: readonly Job[];
 };
 
 /** Judged by their exit codes alone: what is figured of the small world is not comparable. */
@@ -114,11 +117,11 @@ export function planOf(extent: Extent, chance: () => number): Plan {
         args: ['--kills', `${extent.kills}`, '--handovers', `${extent.handovers}`],
       },
       { name: 'faults', script: 'e2e:faults', args: ['--only', 'network,events,stall', ...extent.faults] },
-      ...extent.kubernetes.map((args) => ({
-        name: ['kubernetes', ...args.slice(1)].join(' '),
-        script: 'e2e:kubernetes',
-        args,
-      })),
     ],
+    compiling: extent.kubernetes.map((args) => ({
+      name: ['kubernetes', ...args.slice(1)].join(' '),
+      script: 'e2e:kubernetes',
+      args,
+    })),
   };
 }
