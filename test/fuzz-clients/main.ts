@@ -22,6 +22,8 @@ const { values } = parseArgs({
 });
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
+// Only so is `npm start` ended with it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 const random = seededRandom(seed);
 const { slice: isSlice, only = '' } = values;

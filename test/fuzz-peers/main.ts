@@ -29,6 +29,8 @@ const wanted = values.only?.split(',');
 const kinds = endingKinds.filter(({ name }) => wanted === undefined || wanted.some((part) => name.includes(part)));
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
+// Only so is `npm start` ended with it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 say(`seeds ${seeds.join(', ')}; ${kinds.length} kinds`);
 
 const options = { kinds, seeds, isSlice: values.slice, random: seededRandom(randomSeed), say };

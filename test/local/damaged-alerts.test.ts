@@ -158,7 +158,7 @@ describe('kept alerts', () => {
       const value = keptValue();
       let reads = 0;
       const saved: KeptAlerts[] = [];
-      const { alerting, sent } = alertingWith({
+      const { alerting, sent, log } = alertingWith({
         async load() {
           reads += 1;
           if (reads <= failures) throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
@@ -175,6 +175,7 @@ describe('kept alerts', () => {
         untouched(['state', 'batches']).filter((id) => !sent.some((each) => each.id === id)),
         [],
       );
+      assert.equal(log.lines.filter(({ level }) => level === 'warn').length, 1, 'it is logged once');
     });
 
   test('that can never be read do not keep alerts from being sent', async () => {

@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { exactly, type Figure, figureLines, figuresIn, scoreLine, scoreOf } from '../support/figures.ts';
 import { commandOf, type Done, endAll, type Job, outputFile, progress, run } from './job.ts';
-import { againJob, full, hours, isOfOtherWorld, keptJob, type Plan, planOf, slice } from './plan.ts';
+import { againJob, full, hours, isOfKeptSeeds, isOfOtherWorld, type Plan, planOf, slice } from './plan.ts';
 import { repeatFigure, simFigures } from './sim-figures.ts';
 
 const { values } = parseArgs({ options: { slice: { type: 'boolean', default: false } } });
@@ -47,7 +47,7 @@ async function carryOut({ alone, computing, waiting, compiling }: Plan): Promise
 
 /** Every command ends well, and every figure that it reports is within its limit. */
 function figuresOf(all: readonly Done[]): readonly Figure[] {
-  const isOfSmallWorld = (job: Job) => job !== againJob && job !== keptJob && !isOfOtherWorld(job);
+  const isOfSmallWorld = (job: Job) => job !== againJob && !isOfKeptSeeds(job) && !isOfOtherWorld(job);
   const simulations = all.filter(({ job }) => job.script === 'sim' && isOfSmallWorld(job));
   const outputOf = (job: Job | undefined) => all.find((done) => done.job === job)?.output ?? '';
   const wantedHours = hours * simulations.reduce((seeds, { job }) => seeds + Number(job.args[1]), 0);

@@ -8,16 +8,16 @@ import type { Job } from './job.ts';
 const firstSeed = 1;
 const fullSeeds = 200;
 
-/**
- * The seeds that ever failed and are none of the full extent's, in full: a test run has time for those of one hour
- * only.
- */
-export const keptJob: Job = {
+/** The seeds that ever failed and are none of the full extent's: a test run has time for those of one hour only. */
+const keptJob: Job = {
   name: 'sim kept',
   script: 'sim',
   args: ['--kept', '--seed', `${firstSeed + fullSeeds}`],
   givesWay: true,
 };
+/** Others with each change. */
+const keptSeedsOfSlice = 6;
+const someKeptJob: Job = { ...keptJob, args: [...keptJob.args, '--seeds', `${keptSeedsOfSlice}`] };
 
 export type Extent = {
   readonly seeds: number;
@@ -42,19 +42,19 @@ export const full: Extent = {
   faults: [],
   alone: 'hanging,reload,mass,uncounted',
   kubernetes: [[], ['--lifecycle', 'static']],
-  kept: [],
+  kept: [keptJob],
   worlds: { large: 20, crowded: 4, functions: 40, tick: 40, watched: 40, site: 20 },
   mutants: [],
 };
 /** For every change: fewer seeds, and those that ever failed. */
 export const slice: Extent = {
-  seeds: 6,
+  seeds: 4,
   kills: 10,
   handovers: 100,
   faults: ['--slice'],
   alone: 'hanging,reload,mass',
   kubernetes: [['--slice']],
-  kept: [keptJob],
+  kept: [someKeptJob],
   worlds: { large: 1, crowded: 1, functions: 4, tick: 4, watched: 4, site: 2 },
   mutants: ['--slice'],
 };
@@ -92,6 +92,8 @@ const worldJobs = (worlds: Extent['worlds']): readonly Job[] =>
   }));
 
 export const isOfOtherWorld = ({ args }: Job): boolean => args.includes('--world');
+
+export const isOfKeptSeeds = ({ args }: Job): boolean => args.includes('--kept');
 
 export const againJob = sim('sim again', firstSeed, 1);
 

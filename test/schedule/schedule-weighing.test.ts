@@ -70,10 +70,13 @@ describe('weighing', () => {
     for (const bucket of registered.slice(0, 50)) await world.register(nameIn(bucket));
     delayQueries(world, ({ pk }) => pk.startsWith('B#'), 1_000);
     const weighed: number[] = [];
+    const weighings = () => world.queries.splice(0).filter(({ pk }) => pk.startsWith('B#')).length;
     for (let minute = 0; minute < 4; minute += 1) {
       await world.tick();
       weighed.push((await world.store.query({ pk: 'WEIGHT' })).length);
+      weighings();
       await world.advance(minuteMs);
+      assert.ok(weighings() <= 1, 'no bucket but the one under way is weighed when the time is over');
     }
     assert.equal(weighed.at(-1), 50);
     assert.ok((weighed[0] ?? 0) >= 15 && (weighed[0] ?? 50) < 50, `weighed by each minute: ${weighed.join(', ')}`);

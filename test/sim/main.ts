@@ -1,11 +1,13 @@
 /**
  * `npm run sim -- --seeds N --hours H [--world NAME] [--seed FIRST] [--jobs J] [--replay FILE] [--output json]
  * [--crashpoints]`: N worlds with different seeds, J at a time. Ends with 1 after any violation; such a seed is kept in
- * seeds.json, tests repeat its first hour, and `--kept` repeats all kept seeds in full. `--replay` writes the trace of
- * a single seed to a file.
+ * seeds.json, tests repeat its first hour, and `--kept` repeats all kept seeds in full, or `--seeds N` of them by
+ * chance. `--replay` writes the trace of a single seed to a file.
  */
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
+import { systemRandom } from '../../shared/lib/random.ts';
+import { shuffled } from '../fuzz-peers/kind.ts';
 import { keepSeed, keptSeeds } from './kept-seeds.ts';
 import { type Options, optionsOf } from './options.ts';
 import { crashPointLines, json, repeatCommand, seedLine, table, violationLines } from './report.ts';
@@ -22,7 +24,7 @@ const { options } = asked;
 /** JSON has the standard output for itself. */
 const say = options.output === 'json' ? console.error : console.log;
 const total = newTotal();
-const orders = options.kept ? keptSeeds().filter(({ seed }) => seed >= options.first) : firstSeeds(options);
+const orders = options.kept ? someKept(options) : firstSeeds(options);
 
 if (options.replay !== undefined) take(await replayed(options, options.replay));
 else await simulateAll(orders, { jobs: options.jobs, onOutcome: take, onProgress: showProgress });
@@ -36,6 +38,11 @@ process.exitCode = total.violations === 0 ? 0 : 1;
 
 function firstSeeds({ seeds, first, hours, world }: Options): readonly SeedOrder[] {
   return Array.from({ length: seeds }, (_, index) => ({ seed: first + index, hours, world }));
+}
+
+function someKept({ seeds, first }: Options): readonly SeedOrder[] {
+  const all = keptSeeds().filter(({ seed }) => seed >= first);
+  return shuffled(all, systemRandom).slice(0, seeds);
 }
 
 function take(outcome: Outcome): void {

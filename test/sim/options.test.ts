@@ -11,7 +11,8 @@ const bad: readonly (readonly [option: string, args: readonly string[]])[] = [
   ['--jobs', ['--jobs', '0']],
   ['--output', ['--output', 'xml']],
   ['--replay', ['--replay', 'trace.txt', '--seeds', '2']],
-  ['--seeds', ['--kept', '--seeds', '3']],
+  ['--seeds', ['--kept', '--seeds', '0']],
+  ['--hours', ['--kept', '--hours', '3']],
   ['--world', ['--world', 'huge']],
   ['--world', ['--kept', '--world', 'large']],
   ['--sedes', ['--sedes', '1']],
@@ -31,5 +32,6 @@ describe('options of the simulator', () => {
     };
     assert.deepEqual(jobsOf('--seeds', '2', '--jobs', '4'), [2, 2]);
     assert.deepEqual(jobsOf('--replay', 'trace.txt'), [1, 1]);
+    assert.deepEqual(jobsOf('--kept', '--seeds', '6', '--jobs', '2'), [6, 2]);
   });
 });

@@ -15,7 +15,7 @@ export type Options = {
   /** The file that the trace of a single seed goes to. */
   readonly replay?: string;
   readonly crashpoints: boolean;
-  /** The seeds from `first` on that ever failed, each for its hours. */
+  /** The seeds from `first` on that ever failed, each for its hours: as many as `seeds` says, by chance, or all. */
   readonly kept: boolean;
 };
 
@@ -64,9 +64,10 @@ function read(args: readonly string[]): Options {
     },
   });
   const { output, replay, crashpoints, kept } = values;
-  const other = (['seeds', 'hours', 'world', 'replay'] as const).find((name) => kept && values[name] !== undefined);
-  if (other) throw new Error(`--${other}: not with --kept, which knows its seeds, their worlds and hours`);
-  const seeds = wholeNumber('seeds', values.seeds ?? (replay === undefined ? '10' : '1'), [1, seedsMax]);
+  const other = (['hours', 'world', 'replay'] as const).find((name) => kept && values[name] !== undefined);
+  if (other) throw new Error(`--${other}: not with --kept, which knows the worlds and hours of its seeds`);
+  const seedsDefault = kept ? `${seedsMax}` : replay === undefined ? '10' : '1';
+  const seeds = wholeNumber('seeds', values.seeds ?? seedsDefault, [1, seedsMax]);
   if (replay !== undefined && seeds !== 1) throw new Error('--replay wants a single seed: --seeds 1');
   if (output !== 'table' && output !== 'json') throw new Error(`--output wants table or json, not '${output}'`);
   const world = values.world ?? 'small';
