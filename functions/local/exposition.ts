@@ -12,8 +12,18 @@ export type Family = {
 
 export type Labels = { readonly [name: string]: string };
 
-/** A family and its series. Each text is a few whole lines, so that what belongs together is of the same moment. */
+/**
+ * A family and its series. Each text is a few whole lines, so that what belongs together is of the same moment. The
+ * series can be read several times, and their text is made each time.
+ */
 export type FamilyText = { readonly family: Family; readonly series: Iterable<string> };
+
+/** The series of these, a text each. */
+export const textsOf = <Of>(all: readonly Of[], textOf: (one: Of) => string): Iterable<string> => ({
+  *[Symbol.iterator]() {
+    for (const one of all) yield textOf(one);
+  },
+});
 
 /** About 200 series, which take 1 ms. */
 const sliceCharactersMax = 32 * 1024;

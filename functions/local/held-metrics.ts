@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { probeTypeLabel } from '../../shared/prober/metrics.ts';
 import type { TargetReading } from '../../shared/run/readings.ts';
 import type { RunView } from '../../shared/run/run-view.ts';
-import { type Family, type FamilyText, histogramText, labelsText, sample } from './exposition.ts';
+import { type Family, type FamilyText, histogramText, labelsText, sample, textsOf } from './exposition.ts';
 import type { RestartTally } from './restart-tally.ts';
 
 export type HeldMetricsPorts = {
@@ -16,6 +16,8 @@ export type HeldMetricsPorts = {
   readonly requests: RestartTally;
   /** Whether each target has series of its own. If not, targets and probes are counted. */
   readonly perTarget: boolean;
+  /** To be awaited between the readings of some targets. If absent, each part of them takes a turn of its own. */
+  readonly pause?: (() => Promise<void>) | undefined;
 };
 
 /** How many targets are read before probes get a turn; takes about 1 ms. */
@@ -57,7 +59,7 @@ const results = ['success', 'failure', 'unknown'] as const;
  * Reads all targets, in turns with the probes, and returns the families with what was read. Their text is made as it is
  * asked for.
  */
-export async function heldFamilies({ views, requests, perTarget }: HeldMetricsPorts) {
+export async function heldFamilies({ views, requests, perTarget, pause = nextTurn }: HeldMetricsPorts) {
   const held = views();
   const read = perTarget ? keptReadings(requests) : countedReadings();
   const uids = new Set<string>();
@@ -66,7 +68,7 @@ export async function heldFamilies({ views, requests, perTarget }: HeldMetricsPo
       if (uids.has(reading.uid)) continue;
       uids.add(reading.uid);
       read.add(reading);
-      if (uids.size % targetsPerTurn === 0) await nextTurn();
+      if (uids.size % targetsPerTurn === 0) await pause();
     }
   }
   requests.keepOnly(uids);
@@ -82,9 +84,7 @@ function keptReadings(tally: RestartTally): Read {
   const readings: TargetReading[] = [];
   const ofEach = (family: Family, textOf: (family: Family, reading: TargetReading) => string): FamilyText => ({
     family,
-    series: (function* () {
-      for (const reading of readings) yield textOf(family, reading);
-    })(),
+    series: textsOf(readings, (reading) => textOf(family, reading)),
   });
   return {
     add: (reading) => readings.push(reading),

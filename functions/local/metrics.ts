@@ -5,7 +5,7 @@ import {
   type ProbeMetrics,
   probeTypeLabel,
 } from '../../shared/prober/metrics.ts';
-import { type Family, type FamilyText, histogramText, type Labels, labelsText, sample } from './exposition.ts';
+import { type Family, type FamilyText, histogramText, type Labels, labelsText, sample, textsOf } from './exposition.ts';
 
 export type LocalMetrics = {
   readonly probes: ProbeMetrics;
@@ -152,10 +152,6 @@ function observe(series: Series, result: ProbeMetricResult, seconds: number): vo
   const bucket = bound === -1 ? bucketBounds.length : bound;
   buckets[bucket] = (buckets[bucket] ?? 0) + 1;
   series.duration.sum += seconds;
-}
-
-function* textsOf<Of>(all: readonly Of[], textOf: (one: Of) => string): Generator<string> {
-  for (const one of all) yield textOf(one);
 }
 
 /** A result that was never counted has no series, as in kubelet. */

@@ -17,7 +17,7 @@ type Options = Omit<LocalMetricsOptions & HeldMetricsPorts, 'perTarget'> &
 export function processMetrics({ targetMetrics: perTarget = true, clock, pause, ...options }: Options): ProcessMetrics {
   const { probes, families } = localMetrics({ ...options, perTarget });
   const all = async () => {
-    const held = await heldFamilies({ ...options, perTarget });
+    const held = await heldFamilies({ ...options, perTarget, pause });
     return [...families(), ...held];
   };
   return { probes, answer: scrapes({ clock, families: all, pause }) };

@@ -9,7 +9,7 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import { type FamilyText, slicesOf } from './exposition.ts';
 
 export type ScrapePorts = {
-  /** Called for each scrape once its client reads. */
+  /** Called for a scrape once its client reads, if there is no other one whose readings it can share. */
   readonly families: () => Promise<readonly FamilyText[]>;
   readonly clock: Clock;
   /** To be awaited before each piece of an answer is made. If absent, pieces are made as fast as clients take them. */
@@ -18,8 +18,13 @@ export type ScrapePorts = {
 
 const noPause = async () => undefined;
 
-/** Simultaneous scrapes: each keeps what it has read of the targets. */
+/** Simultaneous scrapes: each keeps what was read of the targets. */
 const scrapesMax = 8;
+/**
+ * A scrape that begins so soon after another one that is still being answered shares its readings: clients that scrape
+ * all the time leave V8 no more of them to collect than one does.
+ */
+const sharedMs = 1_000;
 /** A client that has not taken everything by then is disconnected. Prometheus gives up after 10 s by default. */
 const scrapeMsMax = 60_000;
 const gzipChunkBytes = 64 * 1024;
@@ -29,6 +34,7 @@ const mediaType = 'text/plain; version=0.0.4; charset=utf-8';
 /** Returns what answers a request for `/metrics`: 503 if too many are being answered. */
 export function scrapes({ families, clock, pause = noPause }: ScrapePorts): (request: Request) => Response {
   let underWay = 0;
+  const readings = new SharedReadings({ families, clock });
   return (request) => {
     const isGzip = acceptsGzip(request.headers.get('accept-encoding') ?? '');
     const headers = {
@@ -44,7 +50,7 @@ export function scrapes({ families, clock, pause = noPause }: ScrapePorts): (req
     const onEnd = () => {
       underWay -= 1;
     };
-    const text = textOf(families, pause);
+    const text = textOf(readings, pause);
     return new Response(streamOf(isGzip ? gzipped(text) : encoded(text), { clock, onEnd }), { headers });
   };
 }
@@ -58,13 +64,45 @@ function acceptsGzip(acceptEncoding: string): boolean {
   });
 }
 
-async function* textOf(
-  families: ScrapePorts['families'],
-  pause: () => Promise<void>,
-): AsyncGenerator<string, undefined> {
-  for await (const slice of slicesOf(await families())) {
-    yield slice;
-    await pause();
+type Readings = {
+  readonly families: Promise<readonly FamilyText[]>;
+  readonly readAtMs: number;
+  scrapes: number;
+};
+
+/** Gives a scrape its readings, which it leaves when it ends; nothing is kept for those to come. */
+class SharedReadings {
+  readonly #ports: Pick<ScrapePorts, 'families' | 'clock'>;
+  #latest: Readings | undefined;
+
+  constructor(ports: Pick<ScrapePorts, 'families' | 'clock'>) {
+    this.#ports = ports;
+  }
+
+  join(): Readings {
+    const { families, clock } = this.#ports;
+    const nowMs = clock.monotonicMs();
+    if (this.#latest === undefined || nowMs - this.#latest.readAtMs >= sharedMs)
+      this.#latest = { families: families(), readAtMs: nowMs, scrapes: 0 };
+    this.#latest.scrapes += 1;
+    return this.#latest;
+  }
+
+  leave(readings: Readings): void {
+    readings.scrapes -= 1;
+    if (readings.scrapes === 0 && readings === this.#latest) this.#latest = undefined;
+  }
+}
+
+async function* textOf(shared: SharedReadings, pause: () => Promise<void>): AsyncGenerator<string, undefined> {
+  const readings = shared.join();
+  try {
+    for await (const slice of slicesOf(await readings.families)) {
+      yield slice;
+      await pause();
+    }
+  } finally {
+    shared.leave(readings);
   }
 }
 

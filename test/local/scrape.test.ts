@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { apiServer } from '../../functions/local/api-server.ts';
-import { type FamilyText, sample, slicesOf } from '../../functions/local/exposition.ts';
+import { type FamilyText, sample, slicesOf, textsOf } from '../../functions/local/exposition.ts';
 import { scrapes } from '../../functions/local/scrape.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
@@ -120,6 +120,51 @@ test('HEAD has the headers, and no series are made', async () => {
     [headers.get('content-type'), body, made.series],
     ['text/plain; version=0.0.4; charset=utf-8', null, 0],
   );
+});
+
+describe('readings', () => {
+  function counted(clock = virtualClock({ startMs: 0 })) {
+    const counts = { reads: 0 };
+    const families = async () => {
+      counts.reads += 1;
+      const series = textsOf(['a', 'b'], (at) => sample('one', `at="${at}"`, counts.reads));
+      return [{ family: { name: 'one', type: 'gauge', help: 'One.' }, series } as const];
+    };
+    const scrape = scrapes({ families, clock });
+    return { counts, clock, begin: () => scrape(request()).body?.getReader() };
+  }
+  type Reader = ReturnType<ReturnType<typeof counted>['begin']>;
+  const textOf = async (reader: Reader) => Buffer.from((await reader?.read())?.value ?? '').toString();
+
+  test('are those of a scrape that has begun within a second and is still being answered', async () => {
+    const { counts, clock, begin } = counted();
+    const first = begin();
+    const text = await textOf(first);
+    await clock.advance(999);
+    const second = begin();
+    assert.equal(await textOf(second), text);
+    assert.equal(counts.reads, 1);
+    await clock.advance(1);
+    const third = begin();
+    await textOf(third);
+    assert.equal(counts.reads, 2);
+    for (const reader of [first, second, third]) await reader?.cancel();
+  });
+
+  test('are new for a scrape that begins alone, however soon', async () => {
+    const { counts, begin } = counted();
+    for (let reads = 1; reads <= 3; reads += 1) {
+      const reader = begin();
+      assert.ok((await textOf(reader)).includes(`} ${reads}\n`));
+      assert.equal((await reader?.read())?.done, true);
+      assert.equal(counts.reads, reads);
+    }
+    const gone = begin();
+    await textOf(gone);
+    await gone?.cancel();
+    await textOf(begin());
+    assert.equal(counts.reads, 5);
+  });
 });
 
 describe('simultaneous scrapes', () => {
