@@ -75,6 +75,7 @@ describe('delivery', () => {
     assert.deepEqual([world.idsAt('ops'), world.idsAt('hangs')], [['one'], ['one']]);
     await world.clock.advance(1_001);
     assert.deepEqual(world.idsAt('hangs'), ['one', 'one']);
+    assert.ok(JSON.stringify(world.log.lines).includes('no answer within 10 s'), JSON.stringify(world.log.lines));
     await world.delivery.stop();
     assert.equal(world.delivery.outbox().hangs?.length, 1);
   });

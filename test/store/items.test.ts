@@ -78,6 +78,27 @@ describe('an item that is not what it should be is poison, named by its key', ()
   });
 });
 
+describe('a handler without a field that it cannot do without is poison', () => {
+  const probed = { initialDelaySeconds: 0, periodSeconds: 10, timeoutSeconds: 1, successThreshold: 1 };
+  const rows: readonly (readonly [handler: string, whole: object, missing: string])[] = [
+    ['exec', { command: ['true'] }, 'command'],
+    ['httpGet', { port: 80 }, 'port'],
+    ['tcpSocket', { port: 80 }, 'port'],
+    ['grpc', { port: 80 }, 'port'],
+  ];
+  const decodedWith = (handler: string, fields: object) => {
+    const readinessProbe = { ...probed, failureThreshold: 3, [handler]: fields };
+    const spec = { ...target.spec, containers: [{ name: 'app', readinessProbe }] };
+    return decodeTarget({ ...encodeTarget(at, target), spec } as unknown as Item);
+  };
+  for (const [handler, whole, missing] of rows)
+    test(`${handler} without ${missing}`, () => {
+      assert.equal(decodedWith(handler, whole).kind, 'ok');
+      const detail = poisonDetail(decodedWith(handler, {}));
+      assert.ok(detail.startsWith(`spec.containers.0.readinessProbe.${handler}.${missing}: `), detail);
+    });
+});
+
 test('an event leaves seven days after its time', () =>
   assert.equal(encodeEvent(at, event).expiresAt, 1_700_000_000 + eventRetentionSeconds));
 
