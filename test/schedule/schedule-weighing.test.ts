@@ -82,6 +82,23 @@ describe('weighing', () => {
     assert.ok((weighed[0] ?? 0) >= 15 && (weighed[0] ?? 50) < 50, `weighed by each minute: ${weighed.join(', ')}`);
   });
 
+  inScheduleWorld('begins with other buckets each minute, where all of them change all the time', async (world) => {
+    const change = async () => {
+      for (const bucket of registered) await world.write([changeCounted(targetAddress('default', nameIn(bucket)))]);
+    };
+    const weighed = new Set<string>();
+    for (let minute = 0; minute < 4; minute += 1) {
+      await change();
+      world.queries.splice(0);
+      await world.tick();
+      const asked = world.queries.splice(0).flatMap(({ pk }) => (pk.startsWith('B#') ? [pk] : []));
+      // In the first minute all are weighed, since none has been yet.
+      if (minute > 0) for (const pk of asked) weighed.add(pk);
+      await world.advance(minuteMs);
+    }
+    assert.equal(weighed.size, registered.length);
+  });
+
   inScheduleWorld('leaves no shard idle that has targets it has not weighed yet', async (world) => {
     await world.register('checkout');
     delayQueries(world, ({ pk }) => pk.startsWith('B#'), 100 * minuteMs);

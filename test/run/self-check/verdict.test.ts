@@ -173,6 +173,19 @@ describe('a prober whose network is gone', () => {
     assert.notEqual(await clock.runUntil(other), failure);
   });
 
+  test('believes targets on loopback after a doubt of the network that is over, too', async () => {
+    const { clock, self, probe, cutOne, restore } = world({ canaries: ['10.0.0.1', '127.0.0.1'] });
+    cutOne('10.0.0.1');
+    assert.notEqual(await probe(failure), 'counts');
+    await clock.advance(10_000);
+    restore();
+    await clock.advance(10_000);
+    assert.equal(self.health().kind, 'sound');
+    cutOne('10.0.0.1');
+    const judged = self.watch().judge(failure, { ...asked, reach: 'loopback' });
+    assert.equal(await clock.runUntil(judged), failure);
+  });
+
   inWorld('a resolver that is gone is found by the probes that need it', async ({ probe, self, cutAll }) => {
     cutAll();
     await probe(errorOf('PROBER'));
