@@ -36,12 +36,12 @@ function delayQueries(world: ScheduleWorld, isSlow: (query: Query) => boolean, d
 const kinds = (world: ScheduleWorld) => world.takeSent().map(({ message }) => message.kind);
 
 describe('a schedule whose weighing takes for ever', () => {
-  const reads: { readonly [what: string]: (query: Query) => boolean } = {
-    targets: ({ pk }) => pk.startsWith('B#'),
-    'stored weights': ({ pk }) => pk === 'WEIGHT',
-    'change counters': ({ pk }) => pk === 'CHANGES',
-  };
-  for (const [what, isSlow] of Object.entries(reads))
+  const reads: readonly (readonly [what: string, isSlow: (query: Query) => boolean, logged: string])[] = [
+    ['targets', ({ pk }) => pk.startsWith('B#'), 'buckets not weighed in time'],
+    ['stored weights', ({ pk }) => pk === 'WEIGHT', 'weights not read'],
+    ['change counters', ({ pk }) => pk === 'CHANGES', 'weights not read'],
+  ];
+  for (const [what, isSlow, logged] of reads)
     test(`sends messages and rescues although reading ${what} never ends`, async () => {
       const world = await deserted();
       delayQueries(world, isSlow, 100 * minuteMs);
@@ -52,6 +52,7 @@ describe('a schedule whose weighing takes for ever', () => {
       const { noHolder } = await world.clock.runUntil(ticked);
       assert.deepEqual(noHolder, ['00']);
       assert.ok(world.clock.nowMs() - startedAtMs < 45_000, 'a function that runs the schedule has 50 s');
+      assert.ok(world.log.lines.some(({ message }) => message === logged));
     });
 });
 
