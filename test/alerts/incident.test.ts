@@ -25,6 +25,15 @@ describe('an alert', () => {
     assert.deepEqual(world.state().incidents, {});
   });
 
+  test('is not sent for a target that is ready again before its batch is reported', () => {
+    const world = alertWorld(rulesOf(''));
+    world.take(seen('a', 'False'));
+    assert.deepEqual(kindsOf(world.pass(windowSeconds - 1)), []);
+    world.take(seen('a', 'True'));
+    assert.deepEqual(kindsOf(world.pass(60)), []);
+    assert.deepEqual(world.state(), { incidents: {}, batches: {} });
+  });
+
   test('counts from when the target became not ready, also if that was seen late', () => {
     const world = alertWorld(rulesOf('for: 30s'));
     world.take(seen('a', 'False', { sinceMs: startMs - 3_600_000 }));

@@ -123,6 +123,18 @@ async function play(actions: readonly (typeof action extends fc.Arbitrary<infer 
 test('what is wrong with the prober is open at a receiver for each alert that matches, and nothing else', () =>
   fc.assert(fc.asyncProperty(fc.array(action, { maxLength: 12 }), play), { numRuns: 150 }));
 
+test('a shard that is lost is named as it was held last', () => {
+  const clock = virtualClock();
+  let held: ProberView | undefined = { shard: '40', hashRange: '40-7f', beat: {} };
+  const problems = proberProblems({ clock, shard: { view: () => held }, storeProblem: () => undefined });
+  assert.deepEqual(problems(), []);
+  held = undefined;
+  problems();
+  clock.stand(noHolderMs);
+  const [lost] = problems() ?? [];
+  assert.deepEqual([lost?.problem, lost?.shard, lost?.hashRange], ['holder', '40', '40-7f']);
+});
+
 test('a shard that was held in between is lost anew', () => {
   const clock = virtualClock();
   let isHeld = true;

@@ -175,3 +175,31 @@ for (const onUnknown of [false, true])
       fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 4 }), (rounds) => play(onUnknown, rounds)),
       { numRuns: 40 },
     ));
+
+test('what is known of a holder is used for a second, however many targets are looked at', async () => {
+  const world = apiWorld();
+  for (const name of names) await world.expect(201, 'PUT', targetPath(name), body);
+  let reads = 0;
+  const store: Store = {
+    ...world.store,
+    get: (key, options) => {
+      if (key.sk === 'EPOCH') reads += 1;
+      return world.store.get(key, options);
+    },
+  };
+  let monotonicMs = 0;
+  const clock = { ...world.clock, monotonicMs: () => monotonicMs };
+  const targets = alertTargets(() => undefined, { store, clock });
+  const lookAtAll = async () => {
+    for (const name of names) await targets.look('default', name);
+  };
+  await lookAtAll();
+  const once = reads;
+  assert.ok(once > 0);
+  monotonicMs = 999;
+  await lookAtAll();
+  assert.equal(reads, once);
+  monotonicMs = 1_000;
+  await lookAtAll();
+  assert.equal(reads, 2 * once);
+});

@@ -21,8 +21,9 @@ export const judgingTests = (): readonly string[] =>
     ...engineFolders.map((folder) => `test/${folder}/*.{test,long}.ts`),
     'test/{store,local}/*.{test,long}.ts',
     'test/{alerts,conformance,api}/*.test.ts',
-    // Of shared/core/rehearsal.ts, and of the receivers of functions/local.
+    // Of shared/core/rehearsal.ts, and of receivers and commands of functions/local.
     'test/functions/cli/{simulate*,alerts}.test.ts',
+    'test/exec/left-running.test.ts',
   ]).filter((path) => !slow.has(path));
 
 const slow: ReadonlySet<string> = new Set(['test/run/network-cut.long.ts']);
