@@ -39,3 +39,11 @@ test('a target that would not fit its item is refused', () => {
   assert.deepEqual(sizeProblems({ metadata: good, spec: { host: 'x' } }), []);
   assert.equal(sizeProblems({ metadata: good, spec: { host: 'x'.repeat(32 * 1024) } }).length, 1);
 });
+
+test('a target has 28 KiB, so that what the server adds fits into an item of 32 KiB', () => {
+  const metadata = { name: 'checkout' };
+  const others = JSON.stringify({ metadata, spec: { host: '' } }).length;
+  const problemsOf = (bytes: number) => sizeProblems({ metadata, spec: { host: 'a'.repeat(bytes - others) } });
+  assert.deepEqual(problemsOf(28 * 1_024), []);
+  assert.equal(problemsOf(28 * 1_024 + 1).length, 1);
+});
