@@ -41,7 +41,7 @@ test('a target that would not fit its item is refused', () => {
 });
 
 test('a target has 28 KiB, so that what the server adds fits into an item of 32 KiB', () => {
-  const metadata = { name: 'checkout' };
+  const metadata = { namespace: 'default', name: 'checkout' };
   const others = JSON.stringify({ metadata, spec: { host: '' } }).length;
   const problemsOf = (bytes: number) => sizeProblems({ metadata, spec: { host: 'a'.repeat(bytes - others) } });
   assert.deepEqual(problemsOf(28 * 1_024), []);
