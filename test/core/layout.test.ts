@@ -81,6 +81,19 @@ describe('a layout', () => {
     ]);
   });
 
+  test('splits off the last bucket alone, or the first one, where that is lightest', () => {
+    const heavy = (at: number, next: number) =>
+      planLayout(nothing, withBucket(withBucket(evenly(0.05), at, { cpu: 0.6 }), next, { cpu: 0.3 }), context(0));
+    assert.deepEqual(shape(heavy(255, 254)), [
+      ['00', 0, 255, 'resident'],
+      ['ff', 255, 256, 'resident'],
+    ]);
+    assert.deepEqual(shape(heavy(0, 1)), [
+      ['00', 0, 1, 'resident'],
+      ['01', 1, 256, 'resident'],
+    ]);
+  });
+
   test('splits by descriptors as well as by CPU', () => {
     const buckets = withBucket(withBucket(empty, 9, { targets: 1, sockets: 60 }), 200, { targets: 1, sockets: 50 });
     assert.equal(planLayout(nothing, buckets, context(0)).shards.length, 2);
