@@ -14,7 +14,7 @@ function roomByHand() {
   const enter = (request: Request) => {
     void room.admit(request).then(() => admitted.push(request));
   };
-  /** Turns, until nothing more is to be done: work that goes on for ever would admit all. */
+  /** Turns, until nothing more is to be done: work without an end would admit all. */
   const turn = async () => {
     for (let runs = 0; turns.size > 0 && runs < 100; runs += 1)
       for (const work of turns) if (!work()) turns.delete(work);
