@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { newProbeRecord } from '../../../shared/core/observed.ts';
 import { newWorker } from '../../../shared/core/worker.ts';
-import { leftAlone, newVerdict } from '../../../shared/run/probing/probe-verdict.ts';
+import { leftAlone, newVerdict, took } from '../../../shared/run/probing/probe-verdict.ts';
 
 const probe = { container: { kind: 'container', spec: { name: 'app' } }, probeType: 'readiness' } as const;
 const verdictSeenAt = (seenAtMs: number) => newVerdict(newProbeRecord('u1', probe), newWorker, seenAtMs);
@@ -18,4 +18,19 @@ describe('a probe in quarantine', () => {
       leftAlone(verdict, hungAtMs);
       assert.deepEqual([verdict.seenAtMs, verdict.isVoid, verdict.erred], [wantedMs, true, true]);
     });
+});
+
+test('a probe that was tried again was made when it was tried last', () => {
+  const verdict = verdictSeenAt(1_000);
+  const attempts = [3_000, 3_500].map((timeMs) => ({
+    timeMs,
+    outcome: 'failure',
+    output: '',
+    timings: { totalMs: 1 },
+  }));
+  const report = { conclusion: { kind: 'result', result: 'failure' }, attempts } as unknown as Parameters<
+    typeof took
+  >[1];
+  took(verdict, report, 4_000);
+  assert.deepEqual([verdict.triedAtMs, verdict.seenAtMs], [3_500, 4_000]);
 });
