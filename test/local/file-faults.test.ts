@@ -1,7 +1,7 @@
 /** What the log says of faulty files: each fault once, and when it is over. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type FileFault, faultLog } from '../../functions/local/file-faults.ts';
+import { type FileFault, faultLog, logNotMonitored } from '../../functions/local/file-faults.ts';
 import { recordingLog } from '../support/recording-log.ts';
 
 const fault = (file: string, detail: string, isWhole = false): FileFault => ({
@@ -37,3 +37,18 @@ test('of one file twenty faults are logged, and how many more there are', () => 
   assert.equal(log.lines.length, 21);
   assert.deepEqual(log.lines.at(-1)?.fields, { file: 'a', faults: 1 });
 });
+
+for (const [count, more] of [
+  [1, []],
+  [4, [{ file: 'a', parts: 3 }]],
+] as const)
+  test(`of ${count} parts that nothing probes, the first is named and the others are counted`, () => {
+    const log = recordingLog();
+    const note = { kind: 'leftOut', file: 'a', line: 1, column: 1, detail: 'no endpoint' } as const;
+    logNotMonitored(log, { file: 'a', leftOut: [note] as never, count });
+    const { kind: _, ...named } = note;
+    assert.deepEqual(
+      log.lines.map(({ fields }) => fields),
+      [named, ...more],
+    );
+  });
