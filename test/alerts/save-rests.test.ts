@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startAlerting } from '../../shared/alerts/alerting.ts';
+import { sleep } from '../../shared/lib/clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
@@ -13,11 +14,13 @@ const quiet = async () => {
 };
 
 const rows = [
-  ['that was made', false, 200],
-  ['that failed', true, 1_000],
+  ['that was made', 0, false, 200],
+  ['that failed', 0, true, 1_000],
+  ['that took 100 ms', 100, false, 1_000],
+  ['that took 3 s', 3_000, false, 13_000],
 ] as const;
 
-for (const [what, isFull, restMs] of rows)
+for (const [what, tookMs, isFull, restMs] of rows)
   test(`the next write begins ${restMs} ms after one ${what}`, async () => {
     const clock = virtualClock({ quiet });
     const savedMs: number[] = [];
@@ -25,6 +28,7 @@ for (const [what, isFull, restMs] of rows)
       load: async () => undefined,
       async save() {
         savedMs.push(clock.monotonicMs());
+        await sleep(clock, tookMs);
         if (isFull) throw new Error('ENOSPC: no space left on device, write');
       },
       setAside: async () => undefined,
@@ -36,7 +40,7 @@ for (const [what, isFull, restMs] of rows)
     alerting.offer(seen('one', 'False', { sinceMs: clock.nowMs() }));
     await clock.advance(1);
     alerting.offer(seen('other', 'False', { sinceMs: clock.nowMs() }));
-    await clock.advance(2_000);
+    await clock.advance(20_000);
     const [first = 0, second = 0] = savedMs;
     assert.equal(second - first, restMs);
     await clock.runUntil(alerting.stop());

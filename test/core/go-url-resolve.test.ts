@@ -34,6 +34,7 @@ const table = `
   http://h:1/          /é                http://h:1/%C3%A9
   http://h:1/          http:foo          http:foo
   http://h:1/          http://%zz/       -
+  http://h:1/          http://[fe80::1%25%zz]/  -
   http://h:1/          /%zz              -
   http://h:1/          :x                -
   http://h:1/          a:b/c:            a:b/c:

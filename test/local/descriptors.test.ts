@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aloneNeeds, descriptorLimit, descriptorShares, workerNeeds } from '../../functions/local/descriptors.ts';
+import {
+  aloneNeeds,
+  controlNeeds,
+  descriptorLimit,
+  descriptorShares,
+  workerNeeds,
+} from '../../functions/local/descriptors.ts';
 
 test('with as many descriptors as a function has, probes have 700', () => {
   assert.deepEqual(descriptorShares(1_024, aloneNeeds), { connectionsMax: 238, watchersMax: 100, probesMax: 700 });
@@ -9,7 +15,8 @@ test('with as many descriptors as a function has, probes have 700', () => {
 
 test('without a limit there are no more than that', () => {
   const shares = { connectionsMax: 512, watchersMax: 100, probesMax: 700 };
-  assert.deepEqual(descriptorShares(Number.POSITIVE_INFINITY, aloneNeeds), shares);
+  for (const needs of [aloneNeeds, controlNeeds])
+    assert.deepEqual(descriptorShares(Number.POSITIVE_INFINITY, needs), shares);
 });
 
 test('with few, the process, its API and its probes each have a part, and together no more than all', () => {
