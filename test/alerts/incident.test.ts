@@ -16,6 +16,13 @@ describe('an alert', () => {
     assert.deepEqual(kindsOf(world.pass(600)), []);
   });
 
+  test('waits and reminds within these bounds', () => {
+    assert.throws(() => rulesOf('for: 721h'), /must be a duration of at most 720h/);
+    assert.throws(() => rulesOf('for: soon'), /must be a duration of at most 720h/);
+    assert.throws(() => rulesOf('remind: 9s'), /must be at least 10s/);
+    assert.equal(rulesOf('for: 720h, remind: 10s').length, 1);
+  });
+
   test('is not sent for a target that is ready again in time', () => {
     const world = alertWorld(rulesOf('for: 30s'));
     world.take(seen('a', 'False'));

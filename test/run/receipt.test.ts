@@ -222,9 +222,15 @@ describe('a received message', () => {
       const given = { store, clock, log };
       const end = await runReceived(portsOf({ ...given, lease: refused }), message, message.slotEndMs);
       assert.equal(end.kind, 'doubt');
-      const get = () => Promise.reject(new StoreUnavailable('told so'));
-      const broken = { ...given, store: { ...store, get }, lease: { extend: async () => true } };
-      assert.equal((await runReceived(portsOf(broken), message, message.slotEndMs)).kind, 'doubt');
+      for (const [error, level] of [
+        [new StoreUnavailable('told so'), 'warn'],
+        [new Error('a bug'), 'error'],
+      ] as const) {
+        const get = () => Promise.reject(error);
+        const broken = { ...given, store: { ...store, get }, lease: { extend: async () => true } };
+        assert.equal((await runReceived(portsOf(broken), message, message.slotEndMs)).kind, 'doubt');
+        assert.equal(log.lines.findLast(({ message: said }) => said === 'message not judged')?.level, level);
+      }
     },
   );
 });

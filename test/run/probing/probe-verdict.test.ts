@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { newProbeRecord } from '../../../shared/core/observed.ts';
 import { newWorker } from '../../../shared/core/worker.ts';
-import { leftAlone, newVerdict, took } from '../../../shared/run/probing/probe-verdict.ts';
+import { keepSeen, leftAlone, newVerdict, took } from '../../../shared/run/probing/probe-verdict.ts';
 
 const probe = { container: { kind: 'container', spec: { name: 'app' } }, probeType: 'readiness' } as const;
 const verdictSeenAt = (seenAtMs: number) => newVerdict(newProbeRecord('u1', probe), newWorker, seenAtMs);
@@ -19,6 +19,16 @@ describe('a probe in quarantine', () => {
       assert.deepEqual([verdict.seenAtMs, verdict.isVoid, verdict.erred], [wantedMs, true, true]);
     });
 });
+
+for (const [before, after] of [
+  [1_000, 5_000],
+  [5_000, 1_000],
+] as const)
+  test(`a probe that was seen at ${before} and is read again with ${after} is as overdue as before`, () => {
+    const verdict = verdictSeenAt(after);
+    keepSeen(verdict, verdictSeenAt(before));
+    assert.equal(verdict.seenAtMs, 1_000);
+  });
 
 test('a probe that was tried again was made when it was tried last', () => {
   const verdict = verdictSeenAt(1_000);
