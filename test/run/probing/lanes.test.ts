@@ -54,3 +54,15 @@ test('eight groups are looked at together, each of one bucket, and a target that
     buckets.slice(8).map(groupOf),
   );
 });
+
+test('of one bucket a hundred targets are looked at together, and the last one behind them', async () => {
+  const sizes: number[] = [];
+  const tend = async (group: readonly HeldTarget[]) => void sizes.push(group.length);
+  const working: Promise<void>[] = [];
+  const lanes = tendLanes({ tend, track: (work) => void working.push(work), isOver: () => false });
+  for (let at = 0; at < 101; at += 1)
+    lanes.add({ gone: false, address: { bucket: '00', prefix: `${at}` } } as HeldTarget);
+  lanes.begin();
+  while (working.length > 0) await Promise.all(working.splice(0));
+  assert.deepEqual(sizes, [100, 1]);
+});
