@@ -93,18 +93,6 @@ export const removals = {
         return undefined;
       },
   ),
-  /** What is throttled is sent again at once. */
-  'no pause after a throttle': inProduct('throttledPauseMs', always(0)),
-  /** A queue whose commits are throttled asks for as many as before. */
-  'no slower commits': inProduct('slowed', (_, removed) => (perSecond: number) => {
-    removed();
-    return perSecond;
-  }),
-  /** Beats, claims and reads fail with their first throttle. */
-  'no patience': inProduct('patientStore', (_, removed) => (store: Store) => {
-    removed();
-    return store;
-  }),
   'no checkpoint': inProduct('writeCheckpoints', always(undefined)),
   'thresholds reset at hand-over': inProduct('storedWorker', (original: AnyOf<Worker>, removed) => (...args) => {
     removed();
