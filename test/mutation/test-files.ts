@@ -20,7 +20,7 @@ export const judgingTests = (): readonly string[] =>
     'test/core/*.test.ts',
     ...engineFolders.map((folder) => `test/${folder}/*.{test,long}.ts`),
     'test/{store,local}/*.{test,long}.ts',
-    'test/{alerts,conformance,api}/*.test.ts',
+    'test/{alerts,conformance,api,config}/*.test.ts',
     // Of shared/core/rehearsal.ts, and of receivers and commands of functions/local.
     'test/functions/cli/{simulate*,alerts}.test.ts',
     'test/exec/left-running.test.ts',
