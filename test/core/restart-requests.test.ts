@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { newProbeRecord, observe } from '../../shared/core/observed.ts';
-import type { StatusRecord, TargetState } from '../../shared/core/records.ts';
-import { restartMessage } from '../../shared/core/restart-requests.ts';
+import type { RestartRequest, StatusRecord, TargetState } from '../../shared/core/records.ts';
+import { requestDueMs, restartMessage } from '../../shared/core/restart-requests.ts';
 import { specProbes, type TargetSpec } from '../../shared/core/spec.ts';
 import { nextSyncMs, planSync } from '../../shared/core/sync.ts';
 import { initialStatus } from '../../shared/core/target-status.ts';
@@ -145,4 +145,16 @@ test('a request whose time a wrong clock has set far ahead is published again at
   const dayMs = 86_400_000;
   assert.deepEqual(later(synced(failing(), dayMs), 0), { asked: 1, again: true });
   assert.equal(later(synced(failing(), 0), 5_000).asked, 0);
+});
+
+test('a request is due since its time, and one whose time is too far ahead is due now', () => {
+  const at = (nextAtMs: number, answered = false) => ({ nextAtMs, answered }) as RestartRequest;
+  const nowMs = 1_000_000_000;
+  for (const [request, wantedMs] of [
+    [at(nowMs - 5_000), nowMs - 5_000],
+    [at(nowMs + 5_000), nowMs + 5_000],
+    [at(nowMs + 86_400_000), nowMs],
+    [at(nowMs - 5_000, true), undefined],
+  ] as const)
+    assert.equal(requestDueMs(request, nowMs), wantedMs);
 });
