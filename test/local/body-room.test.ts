@@ -2,23 +2,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { BodyRoom } from '../../functions/local/body-room.ts';
+import { turnsByHand } from '../support/turns-by-hand.ts';
 
 const atOnce = 8;
 const requests = Array.from({ length: 30 }, (_, at) => new Request(`http://a.test/${at}`));
 
 /** A room whose turns come when they are run by hand. */
 function roomByHand() {
-  const turns = new Set<() => boolean>();
-  const room = new BodyRoom({ add: (work) => void turns.add(work) });
+  const { slices, settle: turn } = turnsByHand();
+  const room = new BodyRoom(slices);
   const admitted: Request[] = [];
   const enter = (request: Request) => {
     void room.admit(request).then(() => admitted.push(request));
-  };
-  /** Turns, until nothing more is to be done: work without an end would admit all. */
-  const turn = async () => {
-    for (let runs = 0; turns.size > 0 && runs < 100; runs += 1)
-      for (const work of turns) if (!work()) turns.delete(work);
-    await new Promise(setImmediate);
   };
   return { room, admitted, enter, turn };
 }

@@ -4,20 +4,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { ClientStream } from '../../functions/local/client-stream.ts';
-import type { Slices, Work } from '../../shared/lib/slices.ts';
-
-/** A turn comes when the test says so. */
-function turnsByHand(): { readonly slices: Slices; readonly run: () => void } {
-  const waiting = new Set<Work>();
-  const slices: Slices = { add: (work) => void waiting.add(work), pause: () => Promise.resolve() };
-  const run = () => {
-    for (const work of [...waiting]) {
-      waiting.delete(work);
-      if (work()) waiting.add(work);
-    }
-  };
-  return { slices, run };
-}
+import { turnsByHand } from '../support/turns-by-hand.ts';
 
 const quiet = () => new Promise((resolve) => setImmediate(resolve));
 const readAheadMax = 16 * 1_024;
@@ -25,7 +12,7 @@ const request = `GET /healthz HTTP/1.1\r\nX: ${'a'.repeat(2_000)}\r\n\r\n`;
 
 test('a client is read again once less than 16 KiB of what it has sent wait for the parser', async () => {
   const socket = new Duplex({ read: () => undefined, write: (_bytes, _encoding, done) => done() });
-  const { slices, run } = turnsByHand();
+  const { slices, turn } = turnsByHand();
   const turns = { known: slices, newcomers: slices, strangers: slices };
   const stream = new ClientStream(socket as Socket, { turns, unread: new Map() });
   stream.on('data', () => undefined);
@@ -38,7 +25,7 @@ test('a client is read again once less than 16 KiB of what it has sent wait for 
   for (let handedOn = 0; handedOn <= requests; handedOn += 1) {
     assert.equal(socket.isPaused(), waiting >= readAheadMax, `${waiting} bytes wait`);
     seen.add(socket.isPaused());
-    run();
+    turn();
     await quiet();
     waiting = Math.max(0, waiting - request.length);
   }

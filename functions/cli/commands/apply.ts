@@ -149,8 +149,10 @@ async function itemOf(outcome: Outcome, session: Session, run: Run): Promise<Nam
   const { io, options } = run;
   const { wanted } = outcome;
   const name = `target/${wanted.name}`;
-  if (options.output === undefined) printLine(outcome, run);
-  if (options.output === undefined) return undefined;
+  if (options.output === undefined) {
+    printLine(outcome, run);
+    return undefined;
+  }
   if (options.output === 'name') return { name, value: undefined };
   const value = await targetOf(outcome, session);
   if (!value) io.err(`${placeText(wanted.placeOf(''))}: ${name} was stored and deleted again before it could be read.`);
