@@ -5,7 +5,7 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { newFile } from './alert-file.ts';
+import { newFile, reserveFile } from './alert-file.ts';
 import { DataDirUnusable, requireOwnFile, requireOwnFolder, requireOwnWay, sameFile } from './own-files.ts';
 import { syncMadeFolders } from './synced-folder.ts';
 
@@ -42,7 +42,7 @@ export function holdDataDir(given: string): DataDir {
     for (const beside of besides)
       for (const name of [storeName, lockName]) requireOwnFile(join(folder, `${name}${beside}`));
     const alertsPath = join(folder, alertsName);
-    for (const path of [alertsPath, `${alertsPath}${newFile}`]) requireOwnFile(path);
+    for (const beside of ['', newFile, reserveFile]) requireOwnFile(`${alertsPath}${beside}`);
     const release = lock(join(folder, lockName));
     try {
       requireOwnFile(storePath, { create: true });

@@ -4,3 +4,9 @@ export function codeOf(error: unknown): string {
   if ('code' in error && typeof error.code === 'string') return error.code;
   return error.cause === undefined ? error.message : codeOf(error.cause);
 }
+
+/** To catch what an operation on a file that is not there throws. @throws every other error */
+export function absent(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw error;
+  return undefined;
+}

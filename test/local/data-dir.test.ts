@@ -62,7 +62,8 @@ describe('permissions', () => {
   inFolder('files that others could read are closed to them', (folder) => {
     hold(folder);
     letGo();
-    for (const name of ['alerts.json', 'alerts.json.new']) fs.writeFileSync(join(folder, name), '{}');
+    for (const name of ['alerts.json', 'alerts.json.new', 'alerts.json.reserve'])
+      fs.writeFileSync(join(folder, name), '{}');
     for (const name of fs.readdirSync(folder)) fs.chmodSync(join(folder, name), 0o666);
     hold(folder);
     for (const name of fs.readdirSync(folder)) assert.equal(modeOf(join(folder, name)), '600', name);
@@ -110,7 +111,7 @@ describe('permissions', () => {
 
 describe('links', () => {
   const stores = ['', '-wal', '-shm', '-journal'].map((ending) => `probelet.sqlite${ending}`);
-  for (const name of [...stores, 'lock.sqlite', 'alerts.json', 'alerts.json.new'])
+  for (const name of [...stores, 'lock.sqlite', 'alerts.json', 'alerts.json.new', 'alerts.json.reserve'])
     for (const kind of ['symlink', 'dangling symlink', 'hard link', 'folder'] as const)
       inFolder(`${name} that is a ${kind} is refused, and what it points to stays as it is`, (folder) => {
         const victim = join(parent, `victim-${folders}`);

@@ -25,7 +25,7 @@ const secondMs = 1_000;
 const hourMs = 3_600 * secondMs;
 const clockSteps = [-48 * hourMs, -hourMs, -10 * secondMs, 10 * secondMs, hourMs, 48 * hourMs];
 /** How often each changes. */
-const chances = { turn: 0.4, label: 0.2, alert: 0.3, clock: 0.3, disk: 0.25, misbehaves: 0.3 };
+const chances = { turn: 0.4, label: 0.2, alert: 0.3, clock: 0.3, disk: 0.5, misbehaves: 0.3 };
 
 type Labels = { readonly app: string; tier: string };
 type Rule = {
@@ -210,7 +210,7 @@ export class KillWorld {
     const { receiver } = arrival;
     const misbehaves = this.#misbehaves && this.#happens('misbehaves');
     if (receiver === 'webhook-refuses' && misbehaves) return Boolean(response.writeHead(503).end());
-    this.#shown.get(receiver)?.take(arrival, this.isFull);
+    this.#shown.get(receiver)?.take(arrival);
     if (receiver === 'webhook-resets' && misbehaves) return Boolean(response.destroy());
     // So that a kill may come between a delivery and the knowledge of it.
     return Boolean(setTimeout(() => response.end(), this.#random.next() * answerMsMax));

@@ -4,21 +4,15 @@ import type { Arrival } from './services.ts';
 export class Shown {
   readonly #open = new Map<string, Set<string>>();
   readonly #ids = new Set<string>();
-  readonly #endedUnkept = new Set<string>();
   /** What no order of sending excuses. */
   readonly faults: string[] = [];
 
-  /**
-   * An arrival with the id of an earlier one changes nothing. `isUnkept`: the disk was full, so the process could not
-   * keep what it sent, and the next one may end the same batch again.
-   */
-  take({ id, kind, alert, batch, isClosing, incidents }: Arrival, isUnkept: boolean): void {
+  /** An arrival with the id of an earlier one changes nothing. */
+  take({ id, kind, alert, batch, isClosing, incidents }: Arrival): void {
     if (this.#ids.has(id)) return;
     this.#ids.add(id);
     const isEnd = kind === 'resolved';
-    const isOpen = this.#open.has(batch) || this.#endedUnkept.has(batch);
-    if (isEnd && !isOpen) this.faults.push(`${id}: an end without a beginning`);
-    if (isEnd && isUnkept) this.#endedUnkept.add(batch);
+    if (isEnd && !this.#open.has(batch)) this.faults.push(`${id}: an end without a beginning`);
     const open = this.#open.get(batch) ?? new Set();
     this.#open.set(batch, open);
     for (const incident of incidents) {

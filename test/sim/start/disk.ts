@@ -24,7 +24,7 @@ export type Disk = {
   alerts: DiskFault;
   /** What a life could not use of the alerts that an earlier one has kept. */
   readonly damage: readonly string[];
-  /** Whether what receivers have been sent may not be on the disk: lost with the power, it cannot be ended. */
+  /** Whether what receivers have been sent may not be on the disk: the next life does not know of it to end it. */
   mayLackAlerts(): boolean;
   /** Where the next life finds its files. */
   folder(): string;

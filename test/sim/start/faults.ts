@@ -88,7 +88,7 @@ export function faultsOf(world: StartWorld, onRestart: () => Promise<void>, chos
     if (kind === 'file-reads') times.readsMs = nowMs;
   };
   const begin = async (kind: StormKind) => {
-    if (kind === 'power-loss' && disk.mayLackAlerts()) return;
+    if (isOfLife(kind) && disk.mayLackAlerts()) return;
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
     if (kind === 'clock-step') clock.jump(Math.round((random.next() * 2 - 1) ** 3 * stepMsMax));
     else if (isOfLife(kind)) {

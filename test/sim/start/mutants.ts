@@ -134,6 +134,29 @@ export const startMutants: readonly StartMutant[] = [
     by: tested('local/alert-targets'),
   },
   {
+    name: 'a full disk keeps no alerts',
+    change: {
+      file: 'functions/local/alert-file.ts',
+      from: 'await reserve.write(keptText(kept)).catch(() => {\n          throw error;\n        });',
+      to: 'throw error;',
+    },
+    by: tested('local/alert-reserve'),
+  },
+  {
+    name: 'a power loss during a write to the reserve takes what it had',
+    change: { file: 'functions/local/alert-reserve.ts', from: 'const halves = 2;', to: 'const halves = 1;' },
+    by: tested('local/alert-reserve'),
+  },
+  {
+    name: 'the reserve outweighs a later file of alerts',
+    change: {
+      file: 'functions/local/alert-reserve.ts',
+      from: 'return found?.after === (await versionOf(alertsPath)) ? found?.text : undefined;',
+      to: 'return found?.text;',
+    },
+    by: tested('local/alert-reserve'),
+  },
+  {
     name: 'a status that cannot be read is an end',
     change: { file: 'shared/alerts/seen.ts', from: '...(!status && { isUnreadable: true }),', to: '' },
     by: tested('alerts/unreadable-status'),
