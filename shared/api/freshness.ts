@@ -3,7 +3,7 @@
  * holds the target's bucket. Source: docs/architecture.md, Freshness.
  */
 import { type Observed, seenAtMsOf, staleAfterMs } from '../core/freshness.ts';
-import { decodeEpoch, decodeRun, type RunRecord } from '../store/items.ts';
+import { decodeEpoch, decodeRun, type EpochRecord, type RunRecord } from '../store/items.ts';
 import { type Bucket, epochKey, runKey } from '../store/keys.ts';
 import { type ObservedRun, observedFor } from '../store/run-of-epoch.ts';
 import type { ApiDeps } from './deps.ts';
@@ -37,23 +37,30 @@ export function staleSinceMs({ observed, tick }: Freshness, shown: Shown): numbe
 
 export type ReadFreshness = (bucket: Bucket) => Promise<Freshness>;
 
-/** Reads each bucket's EPOCH and each shard's RUN once. */
+/** Reads each bucket's EPOCH once, and each shard's RUN until it is no older than the EPOCH that names it. */
 export function freshnessReader({ store, onPoison }: Pick<ApiDeps, 'store' | 'onPoison'>): ReadFreshness {
   const runs = new Map<string, Promise<RunRecord | undefined>>();
   const buckets = new Map<Bucket, Promise<Freshness>>();
 
-  const readRun = async (shard: string): Promise<RunRecord | undefined> => {
-    const item = await store.get(runKey(shard), { eventuallyConsistent: true });
+  const readRun = async (shard: string, eventuallyConsistent: boolean): Promise<RunRecord | undefined> => {
+    const item = await store.get(runKey(shard), { eventuallyConsistent });
     const decoded = item && decodeRun(item);
     if (decoded?.kind === 'poison') onPoison?.(decoded);
     return decoded?.kind === 'ok' ? decoded.record : undefined;
+  };
+  /** A run claims RUN before it claims any EPOCH. What is older was observed before, perhaps of other buckets. */
+  const runOf = async ({ shard, token }: EpochRecord): Promise<RunRecord | undefined> => {
+    const run = await once(runs, shard, () => readRun(shard, true));
+    if (!run || run.token >= token) return run;
+    runs.delete(shard);
+    return once(runs, shard, () => readRun(shard, false));
   };
   const read = async (bucket: Bucket): Promise<Freshness> => {
     const item = await store.get(epochKey(bucket), { eventuallyConsistent: true });
     const decoded = item && decodeEpoch(item);
     if (decoded?.kind === 'poison') onPoison?.(decoded);
     if (decoded?.kind !== 'ok') return unobserved;
-    const run = await once(runs, decoded.record.shard, readRun);
+    const run = await runOf(decoded.record);
     const observed = run && observedFor(decoded.record, run);
     return observed ? freshnessOf(observed) : unobserved;
   };

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { freshnessReader } from '../../shared/api/freshness.ts';
 import { type EpochRecord, encodeEpoch, encodeRun, type RunRecord } from '../../shared/store/items.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
+import { bucketName, targetAddress } from '../../shared/store/keys.ts';
+import { sqliteStore } from '../../shared/store/sqlite.ts';
+import type { Item, Store } from '../../shared/store/store.ts';
 import { apiWorld, startMs, targetPath } from './world.ts';
 
 const path = targetPath('checkout');
@@ -19,13 +22,23 @@ type Shown = {
 /** A target with a readiness probe of this period, `afterMs` after its registration. */
 async function shown(periodSeconds: number, afterMs: number, { epoch, run }: Joined) {
   const world = apiWorld();
-  const body = { spec: { host: '127.0.0.1', readinessProbe: { tcpSocket: { port: 1 }, periodSeconds } } };
-  await world.ask('PUT', path, body);
+  await world.ask('PUT', path, { spec: specOf(periodSeconds) });
   if (epoch) await world.put(encodeEpoch(bucket, { token: 1, shard: '00-ff', claimedAtMs: startMs, ...epoch }));
-  const begun = { token: 1, generation: 1, slot: 0, doneSlot: -1, beat: 1 };
-  const beaten = { beatAtMs: startMs, observedAtMs: startMs, degraded: false };
-  if (run) await world.put(encodeRun('00-ff', { ...begun, ...beaten, ...run }));
+  if (run) await world.put(encodeRun('00-ff', { ...begun, ...run }));
   world.advance(afterMs);
+  return shownIn(world);
+}
+
+const specOf = (periodSeconds: number) => {
+  return { host: '127.0.0.1', readinessProbe: { tcpSocket: { port: 1 }, periodSeconds } };
+};
+
+const begun: RunRecord = {
+  ...{ token: 1, generation: 1, slot: 0, doneSlot: -1, beat: 1 },
+  ...{ beatAtMs: startMs, observedAtMs: startMs, degraded: false },
+};
+
+async function shownIn(world: ReturnType<typeof apiWorld>) {
   const { status } = (await world.ask<Shown>('GET', path)).body;
   const ready = status.conditions.find(({ type }) => type === 'Ready');
   return [ready?.status, ready?.reason, status.probes[0]?.result, status.probes[0]?.reason];
@@ -75,4 +88,50 @@ const rows: readonly Row[] = [
 describe('what is shown is only as good as the last observation', () => {
   for (const [what, periodSeconds, afterMs, joined, expected] of rows)
     test(what, async () => assert.deepEqual(await shown(periodSeconds, afterMs, joined), expected));
+});
+
+/** The targets of this bucket come from another shard, whose holder has not observed them for ten minutes. */
+const takenOver = { ...begun, token: 2, sinceToken: 2, observedAtMs: startMs };
+/** Of other buckets, which the shard had before. */
+const ofOthers = { ...begun, token: 1, observedAtMs: startMs + 599_000 };
+
+describe('what RUN said of other buckets says nothing of these', () => {
+  for (const [what, isLagging] of [
+    ['although a replica still has it', (read: number) => read === 1],
+    [
+      'although one of the replicas has it for long',
+      (_: number, options?: { eventuallyConsistent?: boolean }) => options?.eventuallyConsistent === true,
+    ],
+  ] as const)
+    test(what, async () => {
+      let reads = 0;
+      const wrapStore = (store: Store): Store => ({
+        ...store,
+        async get(key, options) {
+          if (key.sk !== 'RUN') return store.get(key, options);
+          reads += 1;
+          return isLagging(reads, options) ? encodeRun('00-ff', ofOthers) : store.get(key, options);
+        },
+      });
+      const world = apiWorld({ wrapStore });
+      await world.ask('PUT', path, { spec: specOf(10) });
+      await world.put(encodeEpoch(bucket, { token: 2, shard: '00-ff', claimedAtMs: startMs + 599_500 }));
+      await world.put(encodeRun('00-ff', takenOver));
+      world.advance(600_000);
+      assert.deepEqual(await shownIn(world), stale);
+      assert.deepEqual(reads, 2);
+    });
+
+  test('although it was read before this bucket was claimed, as in a list', async () => {
+    const store = sqliteStore({ path: ':memory:' });
+    const put = (item: Item) => store.write([{ kind: 'put', item }], { token: `${item.pk}${item.token}` });
+    const epoch = { shard: '00-ff', claimedAtMs: startMs };
+    await put(encodeEpoch(bucketName(1), { ...epoch, token: 1 }));
+    await put(encodeRun('00-ff', ofOthers));
+    const freshnessOf = freshnessReader({ store });
+    assert.equal((await freshnessOf(bucketName(1))).observed?.observedAtMs, ofOthers.observedAtMs);
+    await put(encodeRun('00-ff', takenOver));
+    await put(encodeEpoch(bucketName(2), { ...epoch, token: 2 }));
+    assert.equal((await freshnessOf(bucketName(2))).observed?.observedAtMs, takenOver.observedAtMs);
+  });
 });
