@@ -1,8 +1,10 @@
 /** When a notification is sent, and when not. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { type AlertState, noAlerts } from '../../shared/alerts/alert-state.ts';
 import { groupWindowMs } from '../../shared/alerts/batches.ts';
-import { incidentsMax } from '../../shared/alerts/incident.ts';
+import { incidentsMax, planAlerts } from '../../shared/alerts/incident.ts';
+import type { AlertInput } from '../../shared/alerts/seen.ts';
 import { alertWorld, kindsOf, rulesOf, seen, startMs } from './alert-world.ts';
 
 const windowSeconds = groupWindowMs / 1_000;
@@ -351,4 +353,19 @@ describe('too many incidents', () => {
       5,
     );
   });
+});
+
+test('what changes nothing leaves the state as it is, so that nothing has to be kept again', () => {
+  const options = { rules: rulesOf(''), receivers: ['ops'] };
+  const time = { wallMs: startMs, steadyMs: startMs, steadyOf: (wallMs: number) => wallMs };
+  const after = (state: AlertState, ...inputs: readonly AlertInput[]) =>
+    planAlerts(state, { ...options, inputs }, time).state;
+  const open = after(noAlerts, seen('a', 'False'));
+  const full: AlertState = { ...open, overflow: { id: 'o', sinceMs: startMs, refused: 1 } };
+  const scan: AlertInput = { kind: 'scanned', spared: new Set(['default/a']) };
+  assert.equal(after(noAlerts, seen('b', 'True'), scan), noAlerts);
+  for (const state of [open, full]) assert.equal(after(state, seen('a', 'False'), seen('b', 'True')), state);
+  assert.equal(after(open, scan), open);
+  assert.notEqual(after(full, scan), full);
+  assert.notEqual(after(open, seen('c', 'False')), open);
 });

@@ -79,3 +79,32 @@ test('a version that cannot be read is tried again after a rest that doubles up 
   const first = [0, 10, 30, 70, 150, 310, 610, 910];
   assert.deepEqual(readAtSeconds, [...first, ...[0, 10, 30].map((seconds) => changedAtSecond + seconds)]);
 });
+
+test('a file that could not be read is all right again once a later version is read, although that one waits', async () => {
+  const folder = temporaryFolder();
+  const { clock, deps, log } = configWorld();
+  let isFailing = false;
+  const openConverter: typeof targetConverter = () => {
+    const converter = targetConverter(systemClock);
+    return {
+      ...converter,
+      convert: async (asked, signal) => (isFailing ? unreadAnswer(asked) : converter.convert(asked, signal)),
+    };
+  };
+  const files = configTargets(deps, { clock, signal: new AbortController().signal, openConverter });
+  const lines = () => log.lines.flatMap(({ message, level }) => (level === 'info' ? message : []));
+  const look = async (text: string) => {
+    writeFileSync(join(folder, 'a.yaml'), text);
+    await files.apply({ folder, targets: [{ files: ['a.yaml'] }] }, false);
+  };
+  await look(target('one') + target('two'));
+  isFailing = true;
+  await look(target('one', 2) + target('two'));
+  isFailing = false;
+  const before = lines();
+  await look(target('one'));
+  assert.deepEqual(lines().slice(before.length), [
+    'file of targets has less than before: applied once it has been at rest',
+    'file of targets is all right again',
+  ]);
+});

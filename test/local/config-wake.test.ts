@@ -14,16 +14,22 @@ import { configWorld } from './config-world.ts';
 const target = (name: string) =>
   `metadata: { name: ${name} }\nspec: { host: 10.0.0.1, readinessProbe: { tcpSocket: { port: 1 } } }\n`;
 
-/** A follower whose folder is watched by the test, and that has come to rest. */
-async function followed() {
+/** A follower whose folder is watched by the test, and that has come to rest. `converted`: before a file is read. */
+async function followed({ converted = async () => undefined }: { readonly converted?: () => Promise<void> } = {}) {
   const folder = temporaryFolder();
   const path = join(folder, 'probelet.yaml');
   writeFileSync(path, 'targets:\n  - files: [targets/*.yaml, "*.target"]\n');
-  const { clock, deps, listed } = configWorld();
+  const { clock, deps, listed, log } = configWorld();
   let onChange: () => void = () => assert.fail('nothing is watched');
   const follower = followConfig(readConfigFile(path), {
     ...{ deps, clock, onAlerts: () => undefined, fileSearch: immediateSearch },
-    openConverter: () => ({ convert: async (asked) => targetsIn(asked), close: async () => undefined }),
+    openConverter: () => ({
+      async convert(asked) {
+        await converted();
+        return targetsIn(asked);
+      },
+      close: async () => undefined,
+    }),
     watchFolder: (_, changed) => {
       onChange = changed;
       return { close: () => undefined };
@@ -33,8 +39,17 @@ async function followed() {
   const write = (name: string) => writeFileSync(join(folder, `${name}.target`), target(name));
   const names = async () => (await listed()).map(({ metadata }: { metadata: { name: string } }) => metadata.name);
   const stop = () => clock.runUntil(follower.stop());
-  return { clock, follower, write, names, changed: () => onChange(), stop };
+  return { clock, log, follower, write, names, changed: () => onChange(), stop };
 }
+
+test('a configuration of which nothing is to be warned is followed without a warning', async () => {
+  const { log, stop } = await followed();
+  await stop();
+  assert.deepEqual(
+    log.lines.filter(({ level }) => level === 'warn'),
+    [],
+  );
+});
 
 test('a change that the file system tells is in force once it has settled', async () => {
   const { clock, write, names, changed, stop } = await followed();
@@ -67,4 +82,24 @@ test('a reload does not wait for the next look, and neither does the end', async
   await until('it is in force', { withinMs: 60_000, pollMs: 20 }, isInForce);
   await stop();
   assert.ok(clock.monotonicMs() - sinceMs < 100, 'it waited');
+});
+
+test('it has ended once nothing of it is under way', async () => {
+  let release: () => void = () => assert.fail('nothing is read');
+  const converted = () =>
+    new Promise<void>((resolve) => {
+      release = resolve;
+    });
+  const { clock, follower, write, changed } = await followed({ converted });
+  write('read for long');
+  changed();
+  await clock.advance(1_000);
+  let isOver = false;
+  const stopped = follower.stop().then(() => {
+    isOver = true;
+  });
+  await clock.advance(1_000);
+  assert.equal(isOver, false, 'a file is being read');
+  release();
+  await clock.runUntil(stopped);
 });

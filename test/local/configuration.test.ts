@@ -1,6 +1,6 @@
 /** `npm start -- --config`: targets are as the files say, through every change of them. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -236,6 +236,21 @@ test('a configuration that others may change is warned of, each time that it is 
     chmodSync(join(world.folder, 'probelet.yaml'), 0o662);
     await until('it is warned of', { withinMs: 15_000, pollMs: 50 }, async () => warnings() === count);
   }
+});
+
+test('a configuration of another user is warned of, who may change it', async (t) => {
+  if (process.getuid?.() !== 0) return t.diagnostic('only the superuser can make one');
+  const world = worldWith(t, { 'probelet.yaml': 'targets: []\n' });
+  const [foreign, own] = [/others can change .*make it yours with chown/, /others can change/];
+  const lines = (said: RegExp) => world.log.lines.filter(({ message }) => said.test(message)).length;
+  const path = join(world.folder, 'probelet.yaml');
+  chownSync(path, 0, 65_534);
+  world.write({ 'probelet.yaml': 'targets: [a.yaml]\n', 'a.yaml': target('one') });
+  await world.shows('default/one');
+  assert.equal(lines(own), 0);
+  chownSync(path, 65_534, 0);
+  writeFileSync(path, 'targets: [a.yaml] # again\n');
+  await until('it is warned of', { withinMs: 15_000, pollMs: 50 }, async () => lines(foreign) === 1);
 });
 
 test('SIGHUP registers every target again', async (t) => {

@@ -1,5 +1,7 @@
 /** What is in the bundle of the program: packages are bundled to start faster, so only those that each start loads. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Metafile } from 'esbuild';
@@ -37,4 +39,15 @@ test('no large package is bundled for what is loaded later', async (t) => {
     [...bytes].filter(([, size]) => size > laterBytesMax),
     [],
   );
+});
+
+test('a program that is made again is the same one, and leaves nothing else', (t) => {
+  const folder = temporaryFolder(t);
+  for (const time of ['first', 'second']) {
+    const { status, stderr } = spawnSync(process.execPath, [join(root, 'functions/local/bundle.ts'), folder]);
+    assert.equal(status, 0, `${time}: ${stderr}`);
+    const [program, ...others] = readdirSync(folder).sort();
+    assert.match(program ?? '', /^program-[0-9a-f]{16}$/);
+    assert.deepEqual(others, ['program.json'], time);
+  }
 });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sleep } from '../../shared/lib/clock.ts';
 import { commitStep } from '../../shared/run/probing/commit-probe.ts';
+import { shiftSeen } from '../../shared/run/probing/probe-verdict.ts';
 import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { dropTarget } from '../../shared/run/probing/workers.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
@@ -43,6 +44,28 @@ describe('a target that is read again', () => {
     await world.clock.runUntil(holder.reload(held));
     assert.equal(held.gone, true);
     assert.equal(present()?.target.uid, held.target.uid);
+  });
+
+  inHeld('is as overdue as it was', async ({ world, holder, held, present }) => {
+    const seenAtMs = () => [...(present()?.probes.values() ?? [])].map(({ verdict }) => verdict.seenAtMs);
+    for (const { verdict } of held.probes.values()) shiftSeen(verdict, -60_000);
+    const before = seenAtMs();
+    await world.clock.runUntil(holder.reload(held));
+    assert.notEqual(present(), held);
+    assert.deepEqual(seenAtMs(), before);
+  });
+
+  inHeld('is seen for the first time if it has another uid', async ({ world, holder, held, present }) => {
+    for (const { verdict } of held.probes.values()) shiftSeen(verdict, -60_000);
+    const [before] = [...held.probes.values()].map(({ verdict }) => verdict.seenAtMs);
+    for (const { pk, sk } of await world.clock.runUntil(world.itemsOf('checkout')))
+      await world.store.write([{ kind: 'delete', key: { pk, sk } }], { token: `purge ${sk}` });
+    await world.clock.runUntil(world.put('checkout', { readinessProbe: { tcpSocket: { port: 1 } } }));
+    await world.clock.runUntil(holder.reload(held));
+    const after = present();
+    assert.notEqual(after?.target.uid, held.target.uid);
+    const [seenAtMs = 0] = [...(after?.probes.values() ?? [])].map(({ verdict }) => verdict.seenAtMs);
+    assert.ok(before !== undefined && seenAtMs >= before + 60_000, `${seenAtMs} and ${before}`);
   });
 
   inHeld('does not come back if it has left meanwhile', async ({ world, holder, held, present }) => {

@@ -7,6 +7,7 @@ import { transitionId } from '../../shared/run/probing/probe-events.ts';
 import type { RunView } from '../../shared/run/run-view.ts';
 import { decodeEvent } from '../../shared/store/items.ts';
 import { bucketPk, changesPk, latestKey, runKey, targetAddress } from '../../shared/store/keys.ts';
+import { StoreUnavailable } from '../../shared/store/store.ts';
 import { column } from '../support/columns.ts';
 import { heldWorld, type ShardWorld, shardWorld } from '../support/shard-world.ts';
 import { beforeWrite } from '../support/store-wraps.ts';
@@ -501,6 +502,26 @@ describe('a run', () => {
     const [line] = world.log.lines.filter(({ level }) => level === 'error');
     assert.equal((line?.fields?.cause as Error | undefined)?.message, 'a bug');
   });
+
+  for (const [cause, level, reason] of [
+    [new StoreUnavailable('a test'), 'warn', 'store or queue out of reach'],
+    [new Error('a bug'), 'error', 'an exception'],
+  ] as const)
+    test(`says at level ${level} that it failed before it began, by ${cause.name}`, async () => {
+      const world = shardWorld({
+        wrapStore: (store) => ({
+          ...store,
+          get: (key, options) => (key.sk === 'RUN' ? Promise.reject(cause) : store.get(key, options)),
+        }),
+      });
+      const run = await world.run();
+      assert.deepEqual(await world.clock.runUntil(run.ended), { kind: 'doubt', reason });
+      const lines = world.log.lines.filter(({ message }) => message === 'run failed');
+      assert.deepEqual(
+        lines.map((line) => [line.level, line.fields?.cause]),
+        [[level, cause]],
+      );
+    });
 
   test('hands a slot over to the next without a gap', async () => {
     const { world, run: first } = await heldWorld({ [name]: { readinessProbe: tcp } });

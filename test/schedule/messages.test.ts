@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lastBeat } from '../../shared/core/beat.ts';
 import type { LayoutShard } from '../../shared/core/layout.ts';
-import { slotAt } from '../../shared/core/slots.ts';
+import { aheadMsMax, slotAt } from '../../shared/core/slots.ts';
 import { isDoubtful, rescueMessage, slotMessages } from '../../shared/schedule/messages.ts';
 import type { RunRecord } from '../../shared/store/items.ts';
 
@@ -25,6 +25,13 @@ test('a shard whose beginning lies in the future is rescued once its beat is mor
   assert.deepEqual(rescues(29_000), []);
   assert.deepEqual(rescues(31_000), ['rescue']);
   assert.deepEqual(rescueMessage({ shard }, nowMs), [], 'its age is unknown');
+});
+
+test('a run is looked at again whose last beat lies further ahead than clocks may differ', () => {
+  const old: LayoutShard = { ...shard, sinceMs: 0 };
+  const doubted = (aheadMs: number) =>
+    isDoubtful({ shard: old, run: { generation: 1, beatAtMs: nowMs + aheadMs, beat: 7 } as RunRecord }, nowMs);
+  assert.deepEqual([0, aheadMsMax, aheadMsMax + 1].map(doubted), [false, false, true]);
 });
 
 test('a run that has ended the current slot is looked at again, however new its last beat is', () => {

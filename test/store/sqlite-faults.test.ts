@@ -231,3 +231,12 @@ describe('the file', () => {
     });
   });
 });
+
+test('a file that cannot be opened is named, with what to look at', () => {
+  const path = join(folder, 'missing', 'a.db');
+  assert.throws(
+    () => sqliteStore({ path }),
+    ({ message }: Error) =>
+      message.includes(`${path} cannot be opened (SQLITE_CANTOPEN): check that its folder is there`),
+  );
+});

@@ -98,6 +98,30 @@ inHeld('a change of the spec lifts it', async (held) => {
   assert.equal(await shownReadiness(world, 'bad'), 'True');
 });
 
+/** A store in which other processes write what is remembered of hangs, so many times, before each of our writes. */
+const contended = (world: ShardWorld, times: number) => {
+  let left = times;
+  const refusals = [{ index: 1, kind: 'condition' as const }];
+  const refused = beforeWrite(() => {
+    left -= 1;
+    return left < 0 ? undefined : { kind: 'refused' as const, refusals };
+  });
+  return { ...world, store: refused(world.store) };
+};
+
+for (const [times, isRemembered] of [
+  [4, true],
+  [5, false],
+] as const)
+  inHeld(
+    `one is ${isRemembered ? '' : 'not '}remembered that others write ${times} times before`,
+    async ({ world }) => {
+      await hang(contended(world, times), 'bad');
+      const kinds = (await world.itemsOf('bad')).map(({ kind }) => kind);
+      assert.equal(kinds.includes('HANG'), isRemembered, kinds.join());
+    },
+  );
+
 inHeld('the next holder leaves it alone from the beginning', async (held) => {
   const { world, run, asked } = held;
   run.crash();

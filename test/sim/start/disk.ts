@@ -40,7 +40,9 @@ export type Disk = {
 /** After a power loss the alerts may be unreadable at first, or have an entry that is none. */
 const unreadableChance = 0.3;
 const damagedChance = 0.3;
-/** Less than the process waits for them, and more. */
+/** For so long a process has to wait for them. */
+const waitsMs = 30_000;
+/** Less than that, and more. */
 const unreadableMs = { short: 25_000, long: 60_000 } as const;
 const longChance = 0.3;
 /** How the entry that is none is called. */
@@ -113,7 +115,8 @@ export function simulatedDisk(
   };
 
   const alertLogOf = (life: Life, onGivenUp: () => void): AlertLog => {
-    const readableMs = clock.monotonicMs() + (unreadable ? unreadableMs[unreadable] : 0);
+    const openedMs = clock.monotonicMs();
+    const readableMs = openedMs + (unreadable ? unreadableMs[unreadable] : 0);
     unreadable = undefined;
     let isBegun = false;
     return {
@@ -128,7 +131,11 @@ export function simulatedDisk(
       },
       save(value) {
         // The first that a process keeps, before it sends anything.
-        if (!isBegun && life.alive) onGivenUp();
+        if (!isBegun && life.alive) {
+          const waitedMs = clock.monotonicMs() - openedMs;
+          if (waitedMs < waitsMs) damage.push(`given up after ${Math.round(waitedMs / 1_000)} s`);
+          onGivenUp();
+        }
         isBegun = true;
         return saved(life, [...keptText(value)].join(''));
       },
