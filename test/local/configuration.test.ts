@@ -253,6 +253,24 @@ test('a configuration of another user is warned of, who may change it', async (t
   await until('it is warned of', { withinMs: 15_000, pollMs: 50 }, async () => lines(foreign) === 1);
 });
 
+test('a configuration of the superuser is no foreign one', (t) => {
+  if (process.getuid?.() !== 0) return t.diagnostic('only the superuser can make one');
+  const { getuid } = process;
+  t.after(() => {
+    process.getuid = getuid;
+  });
+  const path = join(temporaryFolder(t), 'probelet.yaml');
+  writeFileSync(path, 'targets: []\n', { mode: 0o644 });
+  const warningFor = (uid: number) => {
+    process.getuid = () => uid;
+    return readConfigFile(path).warning;
+  };
+  assert.deepEqual([0, 1_000].map(warningFor), [undefined, undefined]);
+  chownSync(path, 1_000, 0);
+  assert.match(warningFor(1_001) ?? '', /make it yours/);
+  assert.equal(warningFor(1_000), undefined);
+});
+
 test('SIGHUP registers every target again', async (t) => {
   const folder = temporaryFolder(t);
   written(folder, { 'probelet.yaml': 'targets: [a.yaml]\n', 'a.yaml': target('one') });
