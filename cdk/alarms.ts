@@ -2,6 +2,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
@@ -16,6 +17,7 @@ export type Watched = {
   readonly functions: { readonly [name in FunctionName]: LambdaFunction };
   readonly deadLetters: { readonly [name: string]: Queue };
   readonly tasks: ProberTasks | undefined;
+  readonly table: TableV2;
 };
 
 type Rule = {
@@ -56,6 +58,7 @@ export class Alarms extends Construct {
       ...deadLetterRules(watched),
       ...proberRules(watched),
       ...taskRules(watched),
+      ...tableRules(watched),
     ];
     this.alarms = rules.map((rule) => alarmOf(this, rule));
     if (topic === undefined) return;
@@ -122,6 +125,15 @@ const functionAlarms = (stage: string, name: FunctionName, one: LambdaFunction):
     missing: TreatMissingData.NOT_BREACHING,
   },
 ];
+
+/** Verdicts come late then, and nothing else is lost: a throttle slows down who writes. */
+const tableRules = ({ table }: Watched): readonly Rule[] =>
+  (['Write', 'Read'] as const).map((kind) => ({
+    id: `TableThrottles ${kind.toLowerCase()}s`,
+    metric: table.metric(`${kind}ThrottleEvents`, fiveMinutes),
+    description: `The table, one of its partitions or the account had no capacity left for ${kind.toLowerCase()}s`,
+    ...once,
+  }));
 
 const deadLetterRules = ({ deadLetters }: Watched): readonly Rule[] =>
   Object.entries(deadLetters).map(([name, queue]) => ({

@@ -81,10 +81,9 @@ export class Probelet extends Construct {
     const { deadLetters: bus } = eventBus;
     const deadLetters = { ...made.deadLetters, ...(bus && { bus }) };
     const queues = [...made.queues, ...Object.values(deadLetters)];
-    const watched = { stage, functions: this.functions, deadLetters, tasks };
+    const watched = { stage, functions: this.functions, deadLetters, tasks, table: this.table };
     const { alarms } = new Alarms(this, 'Alarms', watched, props.alarmTopic);
-    if (props.dashboard)
-      dashboard(this, 'Dashboard', { ...watched, table: this.table, alarms, queues, detailedMetrics });
+    if (props.dashboard) dashboard(this, 'Dashboard', { ...watched, alarms, queues, detailedMetrics });
     const estimate = warnOfCost(annotations, { ...resolved, mode, memorySize, alarms: alarms.length });
     this.#addOutputs(estimate);
   }

@@ -100,7 +100,10 @@ export type ProbeletProps = TargetTableProps & {
   readonly probesPerSecondMax?: number;
   /** Traces with X-Ray. Its actions support no resources, so each role gets a wildcard. */
   readonly tracing?: boolean;
-  /** The expected targets, for the cost estimate, the default of `memorySize` and the number of tasks. */
+  /**
+   * The expected targets, for the cost estimate, the default of `memorySize`, the number of tasks and the throughput
+   * for which the table is prepared.
+   */
   readonly fleet?: Fleet;
   /** US dollars a month. A higher estimate is a warning. */
   readonly budget?: number;

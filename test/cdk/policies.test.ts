@@ -29,6 +29,8 @@ const prober = 'ProbeletProberFleetProberRole';
 const schedule = 'ProbeletShardScheduleRole';
 const statusSync = 'ProbeletStatusSyncRole';
 const api = 'ProbeletApiRole';
+/** Of the names that differ between deployments: by the stack's name, and by the place of the bus in it. */
+const ofStack = 'bdd4306f';
 
 const readWrite = 'dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem';
 const bus = 'Bus Allow events:PutEvents on {ProbeletBus.Arn} if {"StringEquals":{"events:source":"probelet"}}';
@@ -78,11 +80,11 @@ const othersStatements: Statements = {
     overTls('ProbeletStatusSyncQueue'),
     `- Allow sqs:GetQueueAttributes sqs:GetQueueUrl sqs:SendMessage on {ProbeletStatusSyncQueue.Arn} ${fromRule('ProbeletStatusSyncWakeners')}`,
   ],
-  'cdk-OnlyProbeletSpeaksAsProbelet': [
-    `cdk-OnlyProbeletSpeaksAsProbelet Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"StringEquals":{"events:source":"probelet"},${exceptFor(prober, schedule, statusSync, api)}}`,
+  [`cdk-OnlyProbeletSpeaksAsProbelet-${ofStack}`]: [
+    `cdk-OnlyProbeletSpeaksAsProbelet-${ofStack} Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"StringEquals":{"events:source":"probelet"},${exceptFor(prober, schedule, statusSync, api)}}`,
   ],
-  'cdk-OnlyTheProberTellsResults': [
-    `cdk-OnlyTheProberTellsResults Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"StringEquals":{"events:detail-type":"Probe Result Changed"},${exceptFor(prober)}}`,
+  [`cdk-OnlyTheProberTellsResults-${ofStack}`]: [
+    `cdk-OnlyTheProberTellsResults-${ofStack} Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"StringEquals":{"events:detail-type":"Probe Result Changed"},${exceptFor(prober)}}`,
   ],
   '{ProbeletShardScheduleFunction.Arn}': [
     'lambda:InvokeFunction by events.amazonaws.com from {ProbeletShardScheduleEachMinute.Arn}',

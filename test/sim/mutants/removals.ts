@@ -71,14 +71,26 @@ export const removals = {
     'writeFenced',
     (original: (run: Run, ...rest: never[]) => unknown, removed) =>
       (run, ...rest) => {
-        const { store } = run.ports;
+        const { store, fencedStore = store } = run.ports;
         const write: Store['write'] = async (...args) => {
-          const outcome = await store.write(...args);
+          const outcome = await fencedStore.write(...args);
           if (outcome.kind !== 'inDoubt') return outcome;
           removed();
           return { kind: 'written' };
         };
-        return original({ ...run, ports: { ...run.ports, store: { ...store, write } } }, ...rest);
+        return original({ ...run, ports: { ...run.ports, fencedStore: { ...fencedStore, write } } }, ...rest);
+      },
+  ),
+  /** A commit that is throttled ends its run, as one whose answer was lost. */
+  'a throttle taken for doubt': inProduct(
+    'writeFenced',
+    (original: (run: Run, ...rest: never[]) => Promise<unknown>, removed) =>
+      async (run, ...rest) => {
+        const outcome = await original(run, ...rest);
+        if (outcome !== 'throttled') return outcome;
+        removed();
+        run.end({ kind: 'doubt', reason: 'throttled' });
+        return undefined;
       },
   ),
   'no checkpoint': inProduct('writeCheckpoints', always(undefined)),
