@@ -38,7 +38,7 @@ export type ProbeletProps = TargetTableProps & {
   readonly allowLoopback?: boolean;
   /**
    * `host:port` of endpoints that answer as long as the prober's network works. Defaults to DynamoDB and SQS in the
-   * region.
+   * region, which are on the way of all probes only without `vpc`, so with it some must be given.
    */
   readonly canaries?: readonly string[];
   /**

@@ -200,6 +200,11 @@ function crossProblems(props: ProbeletProps, stack: Stack): readonly string[] {
           `allowLoopback: is true; allowed: only with stage ${emulatorStage}, since on AWS nothing of ours listens there`,
         ]
       : []),
+    ...(vpc && !canaries
+      ? [
+          'canaries: is missing; allowed with vpc: one to ten of host:port on the way that probes take, since the endpoints of DynamoDB and SQS answer although the way to the targets is cut',
+        ]
+      : []),
     ...(canaries && !allowLoopback && canaries.every((value) => reachOf(canaryOf(value)?.host ?? '') === 'loopback')
       ? ['canaries: are all on loopback, which says nothing of the network; allowed: at least one beyond it']
       : []),

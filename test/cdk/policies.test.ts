@@ -23,7 +23,7 @@ import {
   type Statements,
   wildcards,
 } from '../support/statements.ts';
-import { constructed, resourcesOf, someVpc, synthesized, templateOf } from '../support/synthesized.ts';
+import { constructed, inSomeVpc, resourcesOf, synthesized, templateOf } from '../support/synthesized.ts';
 
 const prober = 'ProbeletProberFleetProberRole';
 const schedule = 'ProbeletShardScheduleRole';
@@ -134,7 +134,7 @@ describe('a prop adds what it is for', () => {
     'ec2:AssignPrivateIpAddresses ec2:CreateNetworkInterface ec2:DeleteNetworkInterface ec2:DescribeNetworkInterfaces ec2:DescribeSubnets ec2:UnassignPrivateIpAddresses on *';
 
   test('vpc: Lambda may make network interfaces, which EC2 knows no resource for, and the code may not', () => {
-    const template = synthesized((stack) => ({ vpc: someVpc(stack) }));
+    const template = synthesized(inSomeVpc);
     assert.deepEqual(addedTo(prober, template), [
       `LambdaAttachesToVpc Allow ${attach}`,
       `CodeDoesNot Deny ${attach} if {"Null":{"lambda:SourceFunctionArn":"false"}}`,
