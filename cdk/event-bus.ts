@@ -57,7 +57,8 @@ export class TargetBus extends Construct {
       principals: [new AnyPrincipal()],
       actions: ['events:PutEvents'],
       resources: [this.bus.eventBusArn],
-      conditions: { StringEquals: events, ArnNotEquals: { 'aws:PrincipalArn': exceptRoles } },
+      // A request has many entries, so these keys have many values: one of them is enough for a refusal.
+      conditions: { 'ForAnyValue:StringEquals': events, ArnNotEquals: { 'aws:PrincipalArn': exceptRoles } },
     });
     this.bus.addToResourcePolicy(statement);
   }

@@ -85,6 +85,8 @@ export class Probelet extends Construct {
     const { alarms } = new Alarms(this, 'Alarms', watched, props.alarmTopic);
     if (props.dashboard) dashboard(this, 'Dashboard', { ...watched, alarms, queues, detailedMetrics });
     const estimate = warnOfCost(annotations, { ...resolved, mode, memorySize, alarms: alarms.length });
+    // No warning, beside which the CDK would not show the estimate.
+    if (!props.alarmTopic && stage !== emulatorStage) annotations.addInfoV2('probelet:alarmTopic', withoutTopic);
     this.#addOutputs(estimate);
   }
 
@@ -142,6 +144,9 @@ export class Probelet extends Construct {
     return new Alert(this, id, { ...props, bus: this.bus });
   }
 }
+
+const withoutTopic =
+  'alarmTopic: is missing, so alarms are seen in the console alone; give a topic that has a subscriber';
 
 /** @throws RangeError naming the first that no event has; a rule for it would never match */
 function requireDetailTypes(given: readonly string[]): void {

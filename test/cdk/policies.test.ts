@@ -81,10 +81,10 @@ const othersStatements: Statements = {
     `- Allow sqs:GetQueueAttributes sqs:GetQueueUrl sqs:SendMessage on {ProbeletStatusSyncQueue.Arn} ${fromRule('ProbeletStatusSyncWakeners')}`,
   ],
   [`cdk-OnlyProbeletSpeaksAsProbelet-${ofStack}`]: [
-    `cdk-OnlyProbeletSpeaksAsProbelet-${ofStack} Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"StringEquals":{"events:source":"probelet"},${exceptFor(prober, schedule, statusSync, api)}}`,
+    `cdk-OnlyProbeletSpeaksAsProbelet-${ofStack} Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"ForAnyValue:StringEquals":{"events:source":"probelet"},${exceptFor(prober, schedule, statusSync, api)}}`,
   ],
   [`cdk-OnlyTheProberTellsResults-${ofStack}`]: [
-    `cdk-OnlyTheProberTellsResults-${ofStack} Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"StringEquals":{"events:detail-type":"Probe Result Changed"},${exceptFor(prober)}}`,
+    `cdk-OnlyTheProberTellsResults-${ofStack} Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"ForAnyValue:StringEquals":{"events:detail-type":"Probe Result Changed"},${exceptFor(prober)}}`,
   ],
   '{ProbeletShardScheduleFunction.Arn}': [
     'lambda:InvokeFunction by events.amazonaws.com from {ProbeletShardScheduleEachMinute.Arn}',
