@@ -18,6 +18,8 @@ export type Watched = {
   readonly deadLetters: { readonly [name: string]: Queue };
   readonly tasks: ProberTasks | undefined;
   readonly table: TableV2;
+  /** The queue of status-sync. */
+  readonly syncs: Queue;
 };
 
 type Rule = {
@@ -26,6 +28,8 @@ type Rule = {
   readonly description: string;
   /** The metric breaches below this value. By default it breaches at 1 and above. */
   readonly below?: number;
+  /** The metric breaches from this value on. */
+  readonly atLeast?: number;
   /** The alarm needs `periods` breaching periods out of `of`. */
   readonly periods: number;
   readonly of: number;
@@ -56,6 +60,7 @@ export class Alarms extends Construct {
     const rules = [
       ...functionRules(watched),
       ...deadLetterRules(watched),
+      ...syncRules(watched),
       ...proberRules(watched),
       ...taskRules(watched),
       ...tableRules(watched),
@@ -81,7 +86,7 @@ const alarmsMayPublish = ({ topicArn }: ITopic, account: string): PolicyStatemen
     conditions: { StringEquals: { 'aws:SourceAccount': account } },
   });
 
-const alarmOf = (scope: Construct, { id, metric, description, below, periods, of, missing }: Rule): Alarm =>
+const alarmOf = (scope: Construct, { id, metric, description, below, atLeast = 1, ...rest }: Rule): Alarm =>
   new Alarm(scope, id, {
     metric,
     alarmDescription: description,
@@ -89,10 +94,10 @@ const alarmOf = (scope: Construct, { id, metric, description, below, periods, of
       below === undefined
         ? ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
         : ComparisonOperator.LESS_THAN_THRESHOLD,
-    threshold: below ?? 1,
-    datapointsToAlarm: periods,
-    evaluationPeriods: of,
-    treatMissingData: missing,
+    threshold: below ?? atLeast,
+    datapointsToAlarm: rest.periods,
+    evaluationPeriods: rest.of,
+    treatMissingData: rest.missing,
   });
 
 const once = { periods: 1, of: 1, missing: TreatMissingData.NOT_BREACHING } as const;
@@ -143,6 +148,21 @@ const deadLetterRules = ({ deadLetters }: Watched): readonly Rule[] =>
     ...once,
   }));
 
+const syncRules = ({ syncs }: Watched): readonly Rule[] => [
+  {
+    id: 'StatusQueueOld',
+    metric: syncs.metricApproximateAgeOfOldestMessage({ period: Duration.minutes(1), statistic: Stats.MAXIMUM }),
+    description: 'What wakes status-sync waits in its queue: the mapping is disabled, or it cannot follow',
+    atLeast: oldSeconds,
+    periods: 2,
+    of: 3,
+    missing: TreatMissingData.NOT_BREACHING,
+  },
+];
+
+/** A status takes in the failure of a whole fleet within a minute. */
+const oldSeconds = 60;
+
 const proberRules = ({ stage }: Watched): readonly Rule[] => [
   {
     id: 'ShardWithoutHolder',
@@ -157,6 +177,15 @@ const proberRules = ({ stage }: Watched): readonly Rule[] => [
     id: 'ProberDegraded',
     metric: productMetric(stage, 'ShardsDegraded', 'prober'),
     description: 'A prober doubts its own network or clock, so it commits no failure',
+    periods: 2,
+    of: 3,
+    missing: TreatMissingData.NOT_BREACHING,
+  },
+  {
+    id: 'StatusBehind',
+    metric: productMetric(stage, 'StatusBehind', 'prober'),
+    description:
+      'No status takes in what the probes find: the rule, the queue or the mapping of status-sync is disabled, or it cannot follow',
     periods: 2,
     of: 3,
     missing: TreatMissingData.NOT_BREACHING,

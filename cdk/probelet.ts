@@ -80,8 +80,15 @@ export class Probelet extends Construct {
     }
     const { deadLetters: bus } = eventBus;
     const deadLetters = { ...made.deadLetters, ...(bus && { bus }) };
-    const queues = [...made.queues, ...Object.values(deadLetters)];
-    const watched = { stage, functions: this.functions, deadLetters, tasks, table: this.table };
+    const queues = [...Object.values(made.queues), ...Object.values(deadLetters)];
+    const watched = {
+      stage,
+      functions: this.functions,
+      deadLetters,
+      tasks,
+      table: this.table,
+      syncs: made.queues['status-sync'],
+    };
     const { alarms } = new Alarms(this, 'Alarms', watched, props.alarmTopic);
     if (props.dashboard) dashboard(this, 'Dashboard', { ...watched, alarms, queues, detailedMetrics });
     const estimate = warnOfCost(annotations, { ...resolved, mode, memorySize, alarms: alarms.length });

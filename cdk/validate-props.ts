@@ -130,6 +130,7 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
   logRetention: { allowed: 'one of RetentionDays', schema: z.enum(RetentionDays) },
   reservedConcurrency: wholeNumber(1, 1_000),
   maxConcurrency: wholeNumber(2, 1_000),
+  statusSyncConcurrency: wholeNumber(2, 1_000),
   apiReservedConcurrency: wholeNumber(1, 1_000),
   targetsMax: wholeNumber(1, quotaMax),
   targetsPerNamespaceMax: wholeNumber(1, quotaMax),

@@ -232,6 +232,17 @@ describe('a right prop', () => {
     assert.deepEqual(mapping.ScalingConfig, { MaximumConcurrency: 6 });
   });
 
+  test('of the fleet, or of its own, says how many statuses are computed at the same time', () => {
+    const atOnce = (props: ProbeletProps) => {
+      const mappings = resourcesOf(synthesized(props), 'AWS::Lambda::EventSourceMapping');
+      return mappings.find(({ id }) => id.includes('StatusSync'))?.Properties.ScalingConfig.MaximumConcurrency;
+    };
+    const ofFleet = (targets: number) => atOnce({ fleet: [{ targets, periodSeconds: 10 }], memorySize: 2_048 });
+    assert.deepEqual([100, 10_000, 100_000, 10_000_000].map(ofFleet), [5, 9, 84, 1_000]);
+    assert.equal(atOnce({}), 5);
+    assert.equal(atOnce({ statusSyncConcurrency: 30 }), 30);
+  });
+
   test('of concurrency bounds the API, so that it takes none from the prober', () => {
     const functions = resourcesOf(synthesized({ apiReservedConcurrency: 10 }), 'AWS::Lambda::Function');
     const [api, ...others] = functions.filter(

@@ -15,9 +15,15 @@ export type TableCapacity = { readonly table: UnitsPerSecond; readonly partition
 export type Admission = {
   admitsRead(pk: string, items: readonly (Item | undefined)[]): boolean;
   admitsWrite(operations: readonly Operation[]): boolean;
+  /** Of all calls so far. */
+  readonly counts: { admitted: number; throttled: number };
 };
 
-export const unlimitedAdmission: Admission = { admitsRead: () => true, admitsWrite: () => true };
+export const unlimitedAdmission: Admission = {
+  admitsRead: () => true,
+  admitsWrite: () => true,
+  counts: { admitted: 0, throttled: 0 },
+};
 
 const savedSeconds = 5;
 const readBytes = 4_096;
@@ -26,10 +32,16 @@ const writeBytes = 1_024;
 export function admissionOf({ table, partition }: TableCapacity, nowMs: () => number): Admission {
   const reads = buckets(table.reads, partition.reads, nowMs);
   const writes = buckets(table.writes, partition.writes, nowMs);
+  const counts = { admitted: 0, throttled: 0 };
+  const counted = (isAdmitted: boolean) => {
+    counts[isAdmitted ? 'admitted' : 'throttled'] += 1;
+    return isAdmitted;
+  };
   return {
+    counts,
     admitsRead(pk, items) {
       const bytes = items.reduce((sum, item) => sum + (item ? bytesOf(item) : 0), 0);
-      return reads.take(new Map([[pk, Math.max(1, Math.ceil(bytes / readBytes))]]));
+      return counted(reads.take(new Map([[pk, Math.max(1, Math.ceil(bytes / readBytes))]])));
     },
     admitsWrite(operations) {
       const units = new Map<string, number>();
@@ -39,7 +51,7 @@ export function admissionOf({ table, partition }: TableCapacity, nowMs: () => nu
         const bytes = bytesOf(operation.kind === 'put' ? operation.item : operation);
         units.set(pk, (units.get(pk) ?? 0) + each * Math.ceil(bytes / writeBytes));
       }
-      return writes.take(units);
+      return counted(writes.take(units));
     },
   };
 }

@@ -19,7 +19,7 @@ import type { Store } from '../../shared/store/store.ts';
 import { patientStore } from '../../shared/store/throttled.ts';
 import { noSecrets } from '../support/no-secrets.ts';
 import { type SimBus, simBus } from './bus.ts';
-import { admissionOf, unlimitedAdmission } from './capacity.ts';
+import { type Admission, admissionOf, unlimitedAdmission } from './capacity.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import { type Client, clientOf } from './client.ts';
 import { type Life, type Scheduler, startScheduler } from './clock.ts';
@@ -51,6 +51,8 @@ export type World = {
   readonly crashPoints: CrashPoints;
   readonly population: Population;
   readonly client: Client;
+  /** Of the table, by whether it had capacity for them. */
+  readonly calls: Admission['counts'];
   /** Logged errors, and exceptions that ended a process. */
   readonly problems: readonly string[];
   /** Calls the listener when a run begins. */
@@ -181,6 +183,7 @@ export function buildWorld({ seed, profile, setting, onLine, watchStore }: World
     crashPoints: points,
     population: people,
     client,
+    calls: admission.counts,
     problems,
     onRun: (listener) => void onRun.push(listener),
     onWoken: (listener) => void onWoken.push(listener),

@@ -98,7 +98,8 @@ function publishChange(
   const attempts = events.find(({ kind }) => kind === 'transition')?.attempts ?? [];
   const event = resultChanged(held.target, { previousResult: publishedResult(before), after }, attempts);
   const nowMs = run.ports.clock.nowMs();
-  held.unacked.set(probe.name, { version: after.version, event, publishedAtMs: nowMs });
+  const { sinceMs = run.ports.clock.monotonicMs() } = held.unacked.get(probe.name) ?? {};
+  held.unacked.set(probe.name, { version: after.version, event, publishedAtMs: nowMs, sinceMs });
   publisher.publish([event]);
   logChange(run, held, { before, after });
   scheduleTarget(held, nowMs);

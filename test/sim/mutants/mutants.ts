@@ -203,6 +203,8 @@ export const mutants: readonly Mutant[] = [
   single('nothing owed at hand-over', { world: deployments }),
   single('no surge limit', { world: wholeSite }),
   single('a throttle taken for doubt', { world: scarceTable }),
+  single('no pause after a throttle', { world: scarceTable }),
+  single('no slower rate after a throttle', { world: scarceTable }),
   single('doubt and delay not inherited', { world: cutOffDeployments }),
   single('RUN of another layout believed', { world: unheldLayouts }),
   single('changes counted once', { world: pausedApis }),

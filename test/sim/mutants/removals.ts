@@ -93,6 +93,13 @@ export const removals = {
         return undefined;
       },
   ),
+  /** What is throttled is asked again at once. */
+  'no pause after a throttle': inProduct('throttledPauseMs', always(0)),
+  /** A holder asks for as much as before. */
+  'no slower rate after a throttle': inProduct('slowed', (_, removed) => (perSecond: number) => {
+    removed();
+    return perSecond;
+  }),
   'no checkpoint': inProduct('writeCheckpoints', always(undefined)),
   'thresholds reset at hand-over': inProduct('storedWorker', (original: AnyOf<Worker>, removed) => (...args) => {
     removed();
