@@ -38,7 +38,7 @@ export type ProbeletProps = TargetTableProps & {
   readonly allowLoopback?: boolean;
   /**
    * `host:port` of endpoints that answer as long as the prober's network works. Defaults to DynamoDB and SQS in the
-   * region, which are on the way of all probes only without `vpc`, so with it some must be given.
+   * region.
    */
   readonly canaries?: readonly string[];
   /**
@@ -87,11 +87,6 @@ export type ProbeletProps = TargetTableProps & {
   readonly reservedConcurrency?: number;
   /** The largest number of concurrent runs. Defaults to what the account allows. */
   readonly maxConcurrency?: number;
-  /**
-   * The largest number of invocations of status-sync at the same time. Defaults to what takes in the failure of the
-   * whole `fleet` within a minute, at least 5.
-   */
-  readonly statusSyncConcurrency?: number;
   /** Reserved concurrency of the API function. Off by default. */
   readonly apiReservedConcurrency?: number;
   /** The largest number of targets. Defaults to 1,000,000. */
@@ -105,10 +100,7 @@ export type ProbeletProps = TargetTableProps & {
   readonly probesPerSecondMax?: number;
   /** Traces with X-Ray. Its actions support no resources, so each role gets a wildcard. */
   readonly tracing?: boolean;
-  /**
-   * The expected targets, for the cost estimate, the default of `memorySize`, the number of tasks, the throughput for
-   * which the table is prepared, and how many statuses are computed at the same time.
-   */
+  /** The expected targets, for the cost estimate, the default of `memorySize` and the number of tasks. */
   readonly fleet?: Fleet;
   /** US dollars a month. A higher estimate is a warning. */
   readonly budget?: number;

@@ -130,7 +130,6 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
   logRetention: { allowed: 'one of RetentionDays', schema: z.enum(RetentionDays) },
   reservedConcurrency: wholeNumber(1, 1_000),
   maxConcurrency: wholeNumber(2, 1_000),
-  statusSyncConcurrency: wholeNumber(2, 1_000),
   apiReservedConcurrency: wholeNumber(1, 1_000),
   targetsMax: wholeNumber(1, quotaMax),
   targetsPerNamespaceMax: wholeNumber(1, quotaMax),
@@ -199,11 +198,6 @@ function crossProblems(props: ProbeletProps, stack: Stack): readonly string[] {
     ...(allowLoopback && stage !== emulatorStage
       ? [
           `allowLoopback: is true; allowed: only with stage ${emulatorStage}, since on AWS nothing of ours listens there`,
-        ]
-      : []),
-    ...(vpc && !canaries
-      ? [
-          'canaries: is missing; allowed with vpc: one to ten of host:port on the way that probes take, since the endpoints of DynamoDB and SQS answer although the way to the targets is cut',
         ]
       : []),
     ...(canaries && !allowLoopback && canaries.every((value) => reachOf(canaryOf(value)?.host ?? '') === 'loopback')

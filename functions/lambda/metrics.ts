@@ -24,8 +24,6 @@ const metricUnits = {
   ProbesLate: 'Count',
   ShardsDegraded: 'Count',
   ItemsQuarantined: 'Count',
-  /** For how long no status has taken in a change of a result; 0 as long as that is usual. */
-  StatusBehind: 'Seconds',
   /** Runs that could not determine at their end whether they still held their shard. */
   RunsInDoubt: 'Count',
   /** Published once a minute by the schedule. */
@@ -55,7 +53,6 @@ export const metricsOf = {
     'ProbesLate',
     'ShardsDegraded',
     'ItemsQuarantined',
-    'StatusBehind',
     'RunsInDoubt',
     'EventsMalformed',
     'AccessDenied',
@@ -73,7 +70,7 @@ const alwaysPublished: readonly MetricName[] = ['ShardsWithoutHolder'];
  * Published while there is such a problem and for `calmMs` afterwards. A metric is billed for the hours in which it has
  * data (https://aws.amazon.com/cloudwatch/pricing/), so these cost nothing as long as all is well.
  */
-const problemMetrics: readonly MetricName[] = ['ShardsDegraded', 'ProbesLate', 'StatusBehind', 'AccessDenied'];
+const problemMetrics: readonly MetricName[] = ['ShardsDegraded', 'ProbesLate', 'AccessDenied'];
 
 /**
  * How long a problem is reported as over. CloudWatch fills an alarm's window with older data where newer data is

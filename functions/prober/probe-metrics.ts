@@ -76,13 +76,9 @@ export function keepReporting({ clock, metrics, probes, view }: Reporting) {
   };
 }
 
-/** A status takes in a change within seconds, after the failure of thousands within half a minute. */
-export const statusBehindMsMin = 30_000;
-
-const heldBy = ({ targets, beat, quarantined, statusBehindMs }: RunView): MetricValues => ({
+const heldBy = ({ targets, beat, quarantined }: RunView): MetricValues => ({
   TargetsHeld: targets,
   ProbesLate: beat.late,
   ShardsDegraded: beat.doubt ? 1 : 0,
   ItemsQuarantined: quarantined.length,
-  StatusBehind: statusBehindMs < statusBehindMsMin ? 0 : Math.floor(statusBehindMs / 1_000),
 });

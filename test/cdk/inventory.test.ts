@@ -34,7 +34,7 @@ test('these kinds of resources, so many of each', () => {
     'AWS::ApiGatewayV2::Integration': 1,
     'AWS::ApiGatewayV2::Route': 16,
     'AWS::ApiGatewayV2::Stage': 1,
-    'AWS::CloudWatch::Alarm': 19,
+    'AWS::CloudWatch::Alarm': 17,
   });
 });
 
@@ -240,13 +240,9 @@ describe('alarms', () => {
       ]),
       `AWS/SQS ApproximateNumberOfMessagesVisible, {ProbeletShardScheduleDeadLetters.QueueName}, ${once}`,
       `AWS/SQS ApproximateNumberOfMessagesVisible, {ProbeletStatusSyncDeadLetters.QueueName}, ${once}`,
-      'AWS/SQS ApproximateAgeOfOldestMessage, {ProbeletStatusSyncQueue.QueueName}, 2 of 3, notBreaching',
       'probelet ShardsWithoutHolder, schedule ProbeletF12B7E4C, 3 of 4, breaching',
       'probelet ShardsDegraded, prober ProbeletF12B7E4C, 2 of 3, notBreaching',
-      'probelet StatusBehind, prober ProbeletF12B7E4C, 2 of 3, notBreaching',
       'probelet ProbesLate, prober ProbeletF12B7E4C, 3 of 5, notBreaching',
-      `AWS/DynamoDB WriteThrottleEvents, {ProbeletTable}, ${once}`,
-      `AWS/DynamoDB ReadThrottleEvents, {ProbeletTable}, ${once}`,
     ]);
   });
 

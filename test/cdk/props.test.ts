@@ -1,7 +1,7 @@
 /** What each prop changes, and what is said of wrong ones. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { RemovalPolicy } from 'aws-cdk-lib';
 import { HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
@@ -17,11 +17,11 @@ import { metricsOf } from '../../functions/lambda/metrics.ts';
 import { openRoutes } from '../support/statements.ts';
 import {
   constructed,
-  inSomeVpc,
   type NamedResource,
   nameOf,
   resourcesOf,
   short,
+  someVpc,
   synthesized,
   templateOf,
 } from '../support/synthesized.ts';
@@ -133,12 +133,6 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
     test(name.join(', ').slice(0, 80), () => assert.equal(refusal(props), message));
   }
 
-  test('a VPC without canaries', () => {
-    const { vpc, canaries } = inSomeVpc(new Stack());
-    assert.equal(refusal({ vpc, canaries }), 'nothing');
-    assert.match(refusal({ vpc }), /^canaries: is missing; allowed with vpc: one to ten of host:port on the way that/);
-  });
-
   test('one that there is not, with those that there are', () => {
     const allowed = 'allowed: stage, encryptionKey, .*, budget';
     const said = new RegExp(`^memorysize: there is no such prop \\(did you mean memorySize\\?\\); ${allowed}$`);
@@ -219,7 +213,7 @@ describe('a right prop', () => {
   });
 
   test('of the network is the prober’s alone', () => {
-    const template = synthesized(inSomeVpc);
+    const template = synthesized((stack) => ({ vpc: someVpc(stack) }));
     const functions = resourcesOf(template, 'AWS::Lambda::Function');
     assert.deepEqual(prober(functions).VpcConfig.SubnetIds, ['subnet-0123456789abcdef0']);
     assert.equal(functions.filter(({ Properties }) => Properties.VpcConfig).length, 1);
@@ -230,17 +224,6 @@ describe('a right prop', () => {
     assert.equal(prober(resourcesOf(template, 'AWS::Lambda::Function')).ReservedConcurrentExecutions, 8);
     const mapping = prober(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'));
     assert.deepEqual(mapping.ScalingConfig, { MaximumConcurrency: 6 });
-  });
-
-  test('of the fleet, or of its own, says how many statuses are computed at the same time', () => {
-    const atOnce = (props: ProbeletProps) => {
-      const mappings = resourcesOf(synthesized(props), 'AWS::Lambda::EventSourceMapping');
-      return mappings.find(({ id }) => id.includes('StatusSync'))?.Properties.ScalingConfig.MaximumConcurrency;
-    };
-    const ofFleet = (targets: number) => atOnce({ fleet: [{ targets, periodSeconds: 10 }], memorySize: 2_048 });
-    assert.deepEqual([100, 10_000, 100_000, 10_000_000].map(ofFleet), [5, 9, 84, 1_000]);
-    assert.equal(atOnce({}), 5);
-    assert.equal(atOnce({ statusSyncConcurrency: 30 }), 30);
   });
 
   test('of concurrency bounds the API, so that it takes none from the prober', () => {

@@ -20,7 +20,7 @@ describe('cost', () => {
     assert.equal(code, 0);
     assert.match(
       out,
-      /^WHAT +USD A MONTH\nLambda +19\.96\n(.+\n)+all +26\.52\nresident, 1 shard of 576 MB\. Prices of us-east-1/,
+      /^WHAT +USD A MONTH\nLambda +19\.96\n(.+\n)+all +26\.32\nresident, 1 shard of 576 MB\. Prices of us-east-1/,
     );
   });
 
@@ -29,7 +29,7 @@ describe('cost', () => {
     const { out } = await ran(...large, '--compute', 'auto');
     assert.match(
       out,
-      /^Fargate +61\.50\n(.+\n)+all +84\.82\nresident, 4 shards in 5 tasks of 1 vCPU and 2 GB by Spot/m,
+      /^Fargate +61\.50\n(.+\n)+all +84\.62\nresident, 4 shards in 5 tasks of 1 vCPU and 2 GB by Spot/m,
     );
     assert.match((await ran('--compute', 'auto')).out, /^resident, 1 shard of \d+ MB\./m);
     const { code, err } = await ran(...large, '--compute', 'fargate', '--memory', '512');

@@ -33,7 +33,7 @@ function idleHolder(message: Partial<Holder['run']['message']> = {}): Holder {
   } as unknown as Holder['run'];
   return {
     run,
-    commits: { submit: unused, drained: unused, end: unused, isScarce: unused },
+    commits: { submit: unused, drained: unused },
     publisher: { publish: unused, drained: unused },
     againPace: { waitMs: unused, found: unused },
     self: { watch: unused, health: unused, doubtedSince: unused, jumped: unused, stop: unused, voidFailures: unused },
