@@ -12,7 +12,7 @@ import { absent } from '../../shared/lib/error-code.ts';
 import { syncFolder } from './synced-folder.ts';
 
 /** Of one half: the alerts of some hundreds of targets that are down at once. */
-export const reserveBytes = 524_288;
+const reserveBytes = 524_288;
 const halves = 2;
 
 export type AlertReserve = {
@@ -50,7 +50,7 @@ export function alertReserve(path: string, alertsPath: string): AlertReserve {
     async read() {
       const found = await newest();
       sequence = found?.sequence ?? 0;
-      return found?.after === (await versionOf(alertsPath)) ? found?.text : undefined;
+      return found?.after === (await versionOf(alertsPath)) ? found.text : undefined;
     },
     async write(pieces) {
       sequence ??= (await newest())?.sequence ?? 0;
@@ -118,7 +118,10 @@ function headingOf(line: string): Heading | undefined {
   }
 }
 
-/** Another one for each file that takes its place. */
+/**
+ * Another one for each file that takes its place. Not `fileVersion`: a start that closes the file to others changes its
+ * ctime, and the reserve stays the newer one.
+ */
 async function versionOf(path: string): Promise<string> {
   const found = await statOf(path);
   return found ? `${found.ino} ${found.mtimeNs} ${found.size}` : '';

@@ -1,6 +1,6 @@
 /** The file of alerts on a disk that is full: what receivers have been sent is kept all the same. */
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { alertFile } from '../../functions/local/alert-file.ts';
@@ -79,6 +79,15 @@ describe('alerts on a full disk', () => {
     // One that has not read them.
     await alertFile(path, recordingLog()).save(keptOf(1, 'third life'));
     assert.deepEqual(await found(), keptOf(1, 'third life'));
+  });
+
+  test('are the newer ones although the file was closed to others meanwhile', async (t) => {
+    const { file, fill, path, found } = await disk(t);
+    await file.save(keptOf(1, 'before'));
+    fill();
+    await file.save(keptOf(2, 'full'));
+    chmodSync(path, 0o400);
+    assert.deepEqual(await found(), keptOf(2, 'full'));
   });
 
   test('that are too many for the reserve are not kept, which is an error, and those before stay', async (t) => {

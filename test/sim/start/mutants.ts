@@ -151,7 +151,7 @@ export const startMutants: readonly StartMutant[] = [
     name: 'the reserve outweighs a later file of alerts',
     change: {
       file: 'functions/local/alert-reserve.ts',
-      from: 'return found?.after === (await versionOf(alertsPath)) ? found?.text : undefined;',
+      from: 'return found?.after === (await versionOf(alertsPath)) ? found.text : undefined;',
       to: 'return found?.text;',
     },
     by: tested('local/alert-reserve'),
