@@ -16,6 +16,7 @@ import type { AwsOptions } from './aws-options.ts';
 import type { AwsServices } from './aws-services.ts';
 import { dnsServers, type WayOut } from './canaries.ts';
 import { type ClientTurns, clientTurns } from './client-turns.ts';
+import { compileHere } from './compile-here.ts';
 import { startControl } from './control.ts';
 import {
   aloneNeeds,
@@ -41,6 +42,7 @@ const backlogMax = 4_096;
 const exitFailed = 1;
 const exitUsage = 2;
 
+compileHere();
 const log = jsonLog();
 // As for the log: a write error must not end the process.
 process.stderr.on('error', () => undefined);

@@ -4,6 +4,7 @@ import { visibleLine } from '../../shared/lib/visible-text.ts';
 import { sqsQueue } from '../../shared/queue/sqs.ts';
 import { visibilityMs } from '../../shared/run/beat.ts';
 import { InvalidEnvironment } from '../lambda/environment.ts';
+import { compileHere } from '../local/compile-here.ts';
 import { stopOnSignal } from '../local/stop-signals.ts';
 import { deployedProber } from './deployed.ts';
 import type { ProberFunctionPorts } from './prober.ts';
@@ -13,6 +14,7 @@ import { proberTask } from './task.ts';
 export { rememberHang } from '../watchdog/remember.ts';
 
 if (isMainThread) {
+  compileHere();
   const ports = deployedOrExit();
   const { clock, random, log, queue } = ports;
   // The queue's default visibility is that of a function. A task that dies early would lock its shard for as long.

@@ -3,8 +3,7 @@
  * which user, what it answers, what its health check says, and that it stops. Then the same with the image of the
  * prober's task, as a deployment builds it. Ends with `N passed, N failed`.
  */
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,7 +58,7 @@ async function judgeImage({ User, Entrypoint, Cmd, Healthcheck }: Config): Promi
   const container = buildah('from', '--pull-never', 'probelet');
   const volume = ['--volume', `${tokenFile}:/run/secrets/probelet-token:ro`];
   const command = [...options, 'run', ...volume, container, '--', ...Entrypoint, ...Cmd, '--port', `${port}`];
-  const ended = once(spawn('buildah', command, { stdio: 'ignore' }), 'exit');
+  const running = spawn('buildah', command, { stdio: 'ignore' });
   const url = `http://127.0.0.1:${port}`;
   const statusOf = (path: string, headers = {}) =>
     fetch(`${url}${path}`, { headers }).then(
@@ -79,8 +78,7 @@ async function judgeImage({ User, Entrypoint, Cmd, Healthcheck }: Config): Promi
   } finally {
     process.kill(pid, 'SIGTERM');
   }
-  const [code] = await ended;
-  verdict('SIGTERM ends it with 0', code === 0);
+  verdict('SIGTERM ends it with 0', (await codeOf(running, pid)) === 0);
   verdict('its health check fails then', health(container, Healthcheck, port) === 1);
 }
 
@@ -95,15 +93,26 @@ async function judgeTask(): Promise<void> {
   const { status, stderr } = spawnSync('buildah', run([]), { encoding: 'utf8' });
   verdict('a task without its variables names them and ends', status === 1 && /PROBELET_TABLE is missing/.test(stderr));
   const task = spawn('buildah', run(taskVariables.flatMap((each) => ['--env', each])));
-  const ended = once(task, 'exit');
   let log = '';
   task.stdout.on('data', (text) => {
     log += text;
   });
   await until('the task waits for messages', patience, () => log.includes('"task started"'));
-  process.kill(nodeProcess(' /opt/probelet/index.mjs'), 'SIGTERM');
-  const [code] = await ended;
+  const pid = nodeProcess(' /opt/probelet/index.mjs');
+  process.kill(pid, 'SIGTERM');
+  const code = await codeOf(task, pid);
   verdict('SIGTERM ends the task with 0', code === 0 && log.includes('"stopped"'));
+}
+
+/** The exit code of a container that was asked to end. A process that stays is killed. */
+async function codeOf(container: ChildProcess, pid: number): Promise<number | null> {
+  const late = setTimeout(() => process.kill(pid, 'SIGKILL'), patience.withinMs);
+  try {
+    await until('the container ends', 2 * patience.withinMs, () => container.exitCode !== null);
+    return container.exitCode;
+  } finally {
+    clearTimeout(late);
+  }
 }
 
 /** The exit code of the health check, asked of this port. */
