@@ -2,8 +2,6 @@
  * Prometheus' text format (version 0.0.4), written in slices: many targets have megabytes of text, and probes are due
  * meanwhile.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 export type Family = {
   readonly name: string;
   readonly type: 'gauge' | 'counter' | 'histogram';
@@ -29,17 +27,16 @@ export const textsOf = <Of>(all: readonly Of[], textOf: (one: Of) => string): It
 const sliceCharactersMax = 32 * 1024;
 
 /**
- * Yields the text of all families, a slice in each turn of the event loop. Families without series have their head
- * alone. A slice is longer than the limit by one series at most.
+ * Yields the text of all families, each slice when it is asked for. Families without series have their head alone. A
+ * slice is longer than the limit by one series at most.
  */
-export async function* slicesOf(families: Iterable<FamilyText>): AsyncGenerator<string, undefined> {
+export function* slicesOf(families: Iterable<FamilyText>): Generator<string, undefined> {
   let slice = '';
   for (const text of linesOf(families)) {
     slice += text;
     if (slice.length < sliceCharactersMax) continue;
     yield slice;
     slice = '';
-    await nextTurn();
   }
   if (slice !== '') yield slice;
 }

@@ -3,6 +3,7 @@
  * client accepts that, and no further than the client stays.
  */
 import { pipeline } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { constants, createGzip } from 'node:zlib';
 import { everywhere, problem, problemResponse } from '../../shared/api/problem.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
@@ -12,11 +13,9 @@ export type ScrapePorts = {
   /** Called for a scrape once its client reads, if there is no other one whose readings it can share. */
   readonly families: () => Promise<readonly FamilyText[]>;
   readonly clock: Clock;
-  /** To be awaited before each piece of an answer is made. If absent, pieces are made as fast as clients take them. */
+  /** To be awaited before each piece of an answer is made. If absent, each takes a turn of its own. */
   readonly pause?: (() => Promise<void>) | undefined;
 };
-
-const noPause = async () => undefined;
 
 /** Simultaneous scrapes: each keeps what was read of the targets. */
 const scrapesMax = 8;
@@ -32,7 +31,7 @@ const gzipChunkBytes = 64 * 1024;
 const mediaType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Returns what answers a request for `/metrics`: 503 if too many are being answered. */
-export function scrapes({ families, clock, pause = noPause }: ScrapePorts): (request: Request) => Response {
+export function scrapes({ families, clock, pause = nextTurn }: ScrapePorts): (request: Request) => Response {
   let underWay = 0;
   const readings = new SharedReadings({ families, clock });
   return (request) => {
@@ -97,7 +96,9 @@ class SharedReadings {
 async function* textOf(shared: SharedReadings, pause: () => Promise<void>): AsyncGenerator<string, undefined> {
   const readings = shared.join();
   try {
-    for await (const slice of slicesOf(await readings.families)) {
+    const families = await readings.families;
+    await pause();
+    for (const slice of slicesOf(families)) {
       yield slice;
       await pause();
     }

@@ -10,7 +10,7 @@ const labels: ProbeMetricLabels = { probeType: 'readiness', container: 'app', ..
 const nothingWrong = { quarantinedItems: () => 0, perTarget: true };
 
 async function seriesOf(metrics: ReturnType<typeof localMetrics>, name: string) {
-  const lines = (await wholeText(metrics.families())).split('\n');
+  const lines = wholeText(metrics.families()).split('\n');
   return lines.filter((line) => line.startsWith(name));
 }
 

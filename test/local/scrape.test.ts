@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { apiServer } from '../../functions/local/api-server.ts';
-import { type FamilyText, sample, slicesOf, textsOf } from '../../functions/local/exposition.ts';
+import { type FamilyText, sample, textsOf } from '../../functions/local/exposition.ts';
 import { scrapes } from '../../functions/local/scrape.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
@@ -51,22 +51,36 @@ function answered(seriesMax: number, clock = systemClock) {
   return { made, answer };
 }
 
-test('the text is made in slices, and other events have a turn between two of them', async () => {
-  const { families } = countedFamily(manySeries);
-  const seen: string[] = [];
-  let sliceCharactersMax = 0;
-  setImmediate(() => seen.push('event'));
-  for await (const slice of slicesOf(await families())) {
-    seen.push('slice');
-    sliceCharactersMax = Math.max(sliceCharactersMax, slice.length);
+test('the text is made in slices, each when it is the turn of the clients, from the first one on', async (t) => {
+  const over = new AbortController();
+  t.after(() => over.abort());
+  const { made, families } = countedFamily(manySeries);
+  const waiting: (() => void)[] = [];
+  const pause = () => new Promise<void>((resolve) => waiting.push(resolve));
+  const scrape = scrapes({ families, clock: systemClock, pause });
+  const sizes: number[] = [];
+  for (let client = 0; client < 3; client += 1) {
+    const reader = new WritableStream({ write: ({ length }) => void sizes.push(length) });
+    void scrape(request())
+      .body?.pipeTo(reader, over)
+      .catch(() => undefined);
   }
-  assert.deepEqual(seen.slice(0, 3), ['slice', 'event', 'slice']);
-  assert.ok(sliceCharactersMax < 33 * 1024, `${sliceCharactersMax}`);
+  const turns = () => until('a client waits', 5_000, () => waiting.length === 3);
+  await turns();
+  assert.equal(made.series, 0, 'before the first turn');
+  waiting.shift()?.();
+  await turns();
+  assert.equal(sizes.length, 1);
+  assert.ok((sizes[0] ?? 0) < 33 * 1024, `${sizes[0]}`);
+  const { series } = made;
+  for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+  assert.equal(made.series, series, 'between two turns');
+  for (const resolve of waiting) resolve();
 });
 
 test('a family comes in one piece, with its head once', async () => {
   const [{ families: first }, { families: second }] = [countedFamily(2), countedFamily(0)];
-  const text = await wholeText([...(await first()), ...(await second())]);
+  const text = wholeText([...(await first()), ...(await second())]);
   const head = '# HELP one One.\n# TYPE one gauge\n';
   assert.equal(text, `${head}one{at="0"} 1\none{at="1"} 1\n\n${head}`);
 });

@@ -30,8 +30,4 @@ export const probeTotals = (text: string): readonly Sample[] => familyOf(samples
 export const familyOf = (samples: readonly Sample[], family: string): readonly Sample[] =>
   samples.filter(({ name }) => name === family);
 
-export async function wholeText(families: Iterable<FamilyText>): Promise<string> {
-  let text = '';
-  for await (const slice of slicesOf(families)) text += slice;
-  return text;
-}
+export const wholeText = (families: Iterable<FamilyText>): string => [...slicesOf(families)].join('');
