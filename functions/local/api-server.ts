@@ -9,7 +9,7 @@ import { type Problem, problem, problemResponse, problemText } from '../../share
 import type { Log } from '../../shared/lib/log.ts';
 import { withAnswerRoom } from './answer-room.ts';
 import { BulkRoom, busy, isBulk } from './bulk-room.ts';
-import { type ClientPorts, ClientStream } from './client-stream.ts';
+import { type ClientPorts, ClientStream, healthPath } from './client-stream.ts';
 import { type ClientTurns, clientTurns } from './client-turns.ts';
 import { boundConnections, type ConnectionTimeouts, clientEvent, connectionTimeouts } from './connections.ts';
 import { GatheredMessage } from './gathered-message.ts';
@@ -63,9 +63,6 @@ export function apiServer(fetch: Fetch, options: ApiServerOptions): Server {
   return server;
 }
 
-/** A supervisor is answered even if there is no room for the answers of others. */
-const healthPath = '/healthz';
-
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 function answering(fetch: Fetch, { hostname, log }: ApiServerOptions, { turns, unread }: ClientPorts): Answer {
@@ -75,7 +72,8 @@ function answering(fetch: Fetch, { hostname, log }: ApiServerOptions, { turns, u
   const bulk = new BulkRoom({ unread });
   return (request, response) => {
     const client = request.socket;
-    // A stranger is refused at once, and only what has been admitted waits for room.
+    // A supervisor is answered even if there is no room for others. A stranger is refused at once, and only what has
+    // been admitted waits for room.
     if (request.url === healthPath || !(client instanceof ClientStream) || !client.isKnown)
       void atOnce(request, response);
     else if (!isBulk(request)) void onceThereIsRoom(request, response);

@@ -14,6 +14,9 @@ import type { ClientTurns } from './client-turns.ts';
 const pieceBytesMax = 4 * 1024;
 /** Read ahead of the parser, to notice that a client which waits has gone. One read of Node may exceed it. */
 const restBytesMax = 16 * 1024;
+/** What a supervisor asks first. The answer is short, and made of what is known. */
+export const healthPath = '/healthz';
+const supervisorsRequest = Buffer.from(`GET ${healthPath} `);
 /** Ends the head of each request, and each body in chunks. */
 const headEnd = Buffer.from('\r\n\r\n');
 
@@ -51,6 +54,11 @@ export class ClientStream extends Duplex {
       // A client that waits for its turn is not idle.
       if (this.#rest === undefined) this.emit('timeout');
     });
+  }
+
+  /** The client has sent something whose turn has not come. */
+  get isWaiting(): boolean {
+    return this.#rest !== undefined;
   }
 
   /** Call for each request that the parser has found: nothing more is read until it is answered. */
@@ -106,7 +114,8 @@ export class ClientStream extends Duplex {
   }
 
   #turns(): Slices {
-    const { known, newcomers, strangers } = this.#ports.turns;
+    const { supervisors, known, newcomers, strangers } = this.#ports.turns;
+    if (this.#isNew && this.#rest && isOfSupervisor(this.#rest)) return supervisors;
     if (this.isKnown) return known;
     return this.#isNew ? newcomers : strangers;
   }
@@ -171,6 +180,9 @@ export class ClientStream extends Duplex {
 }
 
 type Taken = (error?: Error | null) => void;
+
+const isOfSupervisor = (bytes: Buffer): boolean =>
+  bytes.subarray(0, supervisorsRequest.length).equals(supervisorsRequest);
 
 /** Begins at most one request, behind the end of the body of another one. */
 function firstPiece(bytes: Buffer): Buffer {

@@ -30,29 +30,51 @@ const fullPart = 3 / 4;
 /** The server emits it with the stream of each new connection. */
 export const clientEvent = 'client';
 
+/** `isWaiting`: its client has sent something whose turn has not come. */
+export type Connection = Duplex & { readonly isWaiting?: boolean };
+
+type Use = {
+  readonly requests: number;
+  /** When the number has changed last, by the monotonic clock. */
+  readonly sinceMs: number;
+};
+
+/** What a client sends with its connection is read a few turns of the event loop later. */
+const idleMsMin = 50;
+/** Beside more connections without a request than these, one of them is no supervisor's. */
+const newMax = 8;
+/** A first request waits less, but for that of a client among a crowd, which gives way before a new one is rejected. */
+const waitMsMin = 1_000;
+
 /** Call before the server listens. Beyond `max`, connections are closed as soon as they are accepted. */
 export function boundConnections(server: Pick<Server, 'maxConnections' | 'on'>, max: number): void {
   server.maxConnections = max;
-  /** The number of requests in progress on each connection. The connection that has been idle longest comes first. */
-  const underWay = new Map<Duplex, number>();
+  /** Requests in progress on each connection. The connection whose number has not changed for longest comes first. */
+  const underWay = new Map<Connection, Use>();
 
-  server.on(clientEvent, (socket: Duplex) => {
-    underWay.set(socket, 0);
+  server.on(clientEvent, (socket: Connection) => {
+    underWay.set(socket, { requests: 0, sinceMs: performance.now() });
     socket.once('close', () => underWay.delete(socket));
-    if (underWay.size > max * fullPart) oldestIdle(underWay, socket)?.destroy();
+    if (underWay.size > max * fullPart) leastMissed(underWay, performance.now())?.destroy();
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    underWay.set(socket, (underWay.get(socket) ?? 0) + 1);
-    response.once('close', () => {
-      const before = underWay.get(socket);
+    const count = (change: number) => {
+      const { requests = 0 } = underWay.get(socket) ?? {};
       // Removes and adds the entry, so that it comes last. A closed connection has already been removed.
-      if (before !== undefined && underWay.delete(socket)) underWay.set(socket, before - 1);
-    });
+      if (underWay.delete(socket)) underWay.set(socket, { requests: requests + change, sinceMs: performance.now() });
+    };
+    count(1);
+    response.once('close', () => count(-1));
   });
 }
 
-function oldestIdle(underWay: ReadonlyMap<Duplex, number>, newest: Duplex): Duplex | undefined {
-  for (const [socket, requests] of underWay)
-    if (requests === 0 && socket !== newest && !socket.destroyed) return socket;
-  return undefined;
+/** The connection that has been idle for longest; or else the one whose request has waited for longest. */
+export function leastMissed(underWay: ReadonlyMap<Connection, Use>, nowMs: number): Connection | undefined {
+  const without = [...underWay].filter(([socket, { requests }]) => requests === 0 && !socket.destroyed);
+  const idle = without.filter(([{ isWaiting }]) => !isWaiting);
+  const [socket] =
+    idle.find(([, { sinceMs }], at) => nowMs - sinceMs >= idleMsMin || idle.length - at > newMax) ??
+    without.find(([, { sinceMs }]) => nowMs - sinceMs >= waitMsMin) ??
+    [];
+  return socket;
 }

@@ -33,29 +33,35 @@ export type SlicesPorts = {
    * How long other events have the loop for themselves after slices that took so long: a piece of work may take far
    * longer than a slice, and an event that it delayed may need several turns. Absent: no rest.
    */
-  readonly rest?: {
-    readonly msAfter: (tookMs: number) => number;
-    readonly later: (ms: number, callback: () => void) => void;
-  };
+  readonly rest?: Rest;
+};
+
+export type Rest = {
+  readonly msAfter: (tookMs: number) => number;
+  /** Where others leave the loop no moment: the rest lasts so long unless they do. Absent: it does not. */
+  readonly untilIdle?: { readonly msAfter: (tookMs: number) => number; readonly isIdle: () => boolean };
+  readonly later: (ms: number, callback: () => void) => void;
 };
 
 /** The time for all slices of one turn. */
 export const sliceMs = 5;
 
+/** How often a rest looks whether the loop has been idle. */
+const lookMs = 1;
+
 export function slices(ports: SlicesPorts): Slices {
   const { monotonicMs, nextTurn, afterPromises, begins, turnMs = sliceMs, rest } = ports;
   /** In the order in which the work runs. */
   const waiting = new Set<Work>();
-  let [untilMs, restUntilMs] = [0, 0];
+  const resting = rest && new Resting(rest, monotonicMs);
+  let untilMs = 0;
   /** Until the slice of the turn has ended. */
   let isScheduled = false;
   /** Between the beginning of a piece of work and the end of what follows it. */
   let isWorking = false;
   const schedule = () => {
     isScheduled = true;
-    const restMs = rest ? restUntilMs - monotonicMs() : 0;
-    if (rest && restMs > 0) rest.later(restMs, run);
-    else nextTurn(run);
+    if (!resting?.waits(run)) nextTurn(run);
   };
   const run = () => {
     untilMs = monotonicMs() + turnMs;
@@ -81,10 +87,7 @@ export function slices(ports: SlicesPorts): Slices {
   };
   const end = () => {
     isScheduled = false;
-    if (rest) {
-      const endMs = monotonicMs();
-      restUntilMs = endMs + rest.msAfter(endMs - (untilMs - turnMs));
-    }
+    resting?.begin(monotonicMs() - (untilMs - turnMs));
     if (waiting.size > 0) schedule();
   };
   const add = (work: Work) => {
@@ -101,4 +104,41 @@ export function slices(ports: SlicesPorts): Slices {
     });
   };
   return { add, pause };
+}
+
+/** The time in which others have the loop. */
+class Resting {
+  readonly #rest: Rest;
+  readonly #monotonicMs: () => number;
+  #untilMs = 0;
+  #idleUntilMs = 0;
+
+  constructor(rest: Rest, monotonicMs: () => number) {
+    this.#rest = rest;
+    this.#monotonicMs = monotonicMs;
+  }
+
+  /** After slices that took so long. */
+  begin(tookMs: number): void {
+    const endMs = this.#monotonicMs();
+    this.#untilMs = endMs + this.#rest.msAfter(tookMs);
+    this.#idleUntilMs = endMs + (this.#rest.untilIdle?.msAfter(tookMs) ?? 0);
+  }
+
+  /** Calls back at its end, unless that is now. */
+  waits(callback: () => void): boolean {
+    const leftMs = Math.max(this.#untilMs - this.#monotonicMs(), this.#awaitsIdle() ? lookMs : 0);
+    if (leftMs <= 0) return false;
+    this.#rest.later(leftMs, () => this.#lookedAt(callback));
+    return true;
+  }
+
+  #lookedAt(callback: () => void): void {
+    if (this.#awaitsIdle()) this.#rest.later(lookMs, () => this.#lookedAt(callback));
+    else callback();
+  }
+
+  #awaitsIdle(): boolean {
+    return this.#monotonicMs() < this.#idleUntilMs && this.#rest.untilIdle?.isIdle() === false;
+  }
 }

@@ -10,7 +10,7 @@ import type { Random } from '../../shared/lib/random.ts';
 import type { Answered } from '../e2e/faults/answering.ts';
 import { type Product, startProduct } from '../fuzz-peers/product.ts';
 import { answerOf, forkBeside } from '../support/children.ts';
-import { atMost, exactly, type Figure, judged, quantileOf, unjudged } from '../support/figures.ts';
+import { atMost, type Figure, judged, quantileOf, unjudged } from '../support/figures.ts';
 import { mib } from '../support/process-memory.ts';
 import type { AttackKind } from './attack-kinds.ts';
 import type { AttackOrder } from './attackers.ts';
@@ -40,7 +40,14 @@ const limits = { lateMs: 50, healthMs: 1_000, rssMib: 300 };
 /** On a machine that is late without attacks, so many times as late. */
 const lateFactor = 4;
 
-type Seen = { readonly lateMs: readonly number[]; readonly healthMs: readonly number[]; readonly rssMib: number };
+type Seen = {
+  readonly lateMs: readonly number[];
+  /** Infinity for what was not answered with 200. */
+  readonly healthMs: readonly number[];
+  /** Why not. */
+  readonly troubles: readonly string[];
+  readonly rssMib: number;
+};
 
 export async function crowdStage(options: CrowdOptions): Promise<readonly Figure[]> {
   const { kinds, targets, attackMs, slack, random, say } = options;
@@ -108,24 +115,30 @@ async function register({ url }: Product, targets: number, port: number): Promis
 }
 
 async function watched(product: Product, ms: number): Promise<Omit<Seen, 'lateMs'>> {
-  const healthMs: number[] = [];
+  const [healthMs, troubles]: [number[], string[]] = [[], []];
   let rss = 0;
   const endMs = performance.now() + ms;
   while (performance.now() < endMs && product.fault() === undefined) {
     const startMs = performance.now();
-    healthMs.push((await isHealthy(product)) ? performance.now() - startMs : Number.POSITIVE_INFINITY);
+    const trouble = await healthTrouble(product);
+    if (trouble) troubles.push(trouble);
+    healthMs.push(trouble ? Number.POSITIVE_INFINITY : performance.now() - startMs);
     if (product.fault() === undefined) rss = Math.max(rss, product.memory().rss);
     await sleep(systemClock, sampleMs);
   }
-  return { healthMs, rssMib: rss / mib };
+  return { healthMs, troubles, rssMib: rss / mib };
 }
 
 const healthMsMax = 10_000;
 
-const isHealthy = ({ url }: Product): Promise<boolean> =>
+/** Why `/healthz` is not answered with 200. */
+const healthTrouble = ({ url }: Product): Promise<string | undefined> =>
   fetch(`${url}/healthz`, { headers: { connection: 'close' }, signal: AbortSignal.timeout(healthMsMax) }).then(
-    async (response) => (await response.text()) !== '' && response.ok,
-    () => false,
+    async (response) => {
+      const text = await response.text();
+      return response.ok ? undefined : `${response.status} ${text}`;
+    },
+    (error: Error) => `${error.message} ${error.cause ?? ''}`,
   );
 
 const latenessesOf = (times: readonly number[]): readonly number[] =>
@@ -156,7 +169,7 @@ const probesMin = (targets: number, ms: number): number => Math.floor(targets * 
 type Compared = { readonly quiet: Seen; readonly targets: number; readonly attackMs: number; readonly slack: number };
 
 function attackFigures(name: string, seen: Seen, { quiet, targets, attackMs, slack }: Compared): readonly Figure[] {
-  const unanswered = seen.healthMs.filter((ms) => !Number.isFinite(ms)).length;
+  const unanswered = seen.troubles.length;
   const lateMsMax = Math.max(slack * limits.lateMs, lateFactor * p99Of(quiet));
   const healthLimit = Math.max(slack * limits.healthMs, lateFactor * longest(quiet.healthMs));
   const probes = seen.lateMs.length;
@@ -166,7 +179,10 @@ function attackFigures(name: string, seen: Seen, { quiet, targets, attackMs, sla
       limit: `≥ ${probesMin(targets, attackMs)}`,
       holds: probes >= probesMin(targets, attackMs),
     }),
-    exactly(`${name}: /healthz not answered`, unanswered, 0),
+    judged(`${name}: /healthz not answered`, [unanswered, ...seen.troubles.slice(0, 1)].join(': '), {
+      limit: '0',
+      holds: unanswered === 0,
+    }),
     atMost(`${name}: /healthz, longest`, longest(seen.healthMs.filter(Number.isFinite)), {
       limit: healthLimit,
       unit: 'ms',

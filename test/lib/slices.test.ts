@@ -1,7 +1,7 @@
 /** Long work in slices, with a clock and turns of its own. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { sliceMs, slices } from '../../shared/lib/slices.ts';
+import { type Rest, sliceMs, slices } from '../../shared/lib/slices.ts';
 
 /** Each piece of work takes `pieceMs`; returns what was done, turn by turn. */
 function turnsOf(pieces: Readonly<Record<string, number>>, pieceMs: number): readonly string[] {
@@ -113,8 +113,10 @@ describe('work that goes on after something else', () => {
 describe('after work that took far longer than its slice', () => {
   const pieceMs = 8 * sliceMs;
 
+  type UntilIdle = NonNullable<Rest['untilIdle']>;
+
   /** Pieces of so many ms, with a rest that is as long as what exceeds a slice; returns when each began. */
-  function beginnings(pieces: readonly number[]): readonly number[] {
+  function beginnings(pieces: readonly number[], untilIdle?: (nowMs: () => number) => UntilIdle): readonly number[] {
     let nowMs = 0;
     let next: { readonly atMs: number; readonly callback: () => void } | undefined;
     const later = (ms: number, callback: () => void) => {
@@ -122,7 +124,9 @@ describe('after work that took far longer than its slice', () => {
     };
     const msAfter = (tookMs: number) => Math.max(0, tookMs - sliceMs);
     const nextTurn = (callback: () => void) => later(1, callback);
-    const sliced = slices({ monotonicMs: () => nowMs, nextTurn, rest: { msAfter, later } });
+    const monotonicMs = () => nowMs;
+    const rest = { msAfter, later, ...(untilIdle && { untilIdle: untilIdle(monotonicMs) }) };
+    const sliced = slices({ monotonicMs, nextTurn, rest });
     const began: number[] = [];
     for (const ms of pieces)
       sliced.add(() => {
@@ -147,4 +151,12 @@ describe('after work that took far longer than its slice', () => {
 
   test('and what keeps to its slice has each turn', () =>
     assert.deepEqual(beginnings([sliceMs, sliceMs, sliceMs]), [1, sliceMs + 2, 2 * sliceMs + 3]));
+
+  test('a busy loop has more of itself, until it has an idle moment', () => {
+    const thrice = (tookMs: number) => 3 * tookMs;
+    const never = () => ({ msAfter: thrice, isIdle: () => false });
+    assert.deepEqual(beginnings([sliceMs, sliceMs], never), [1, 1 + 4 * sliceMs]);
+    const soon = (nowMs: () => number) => ({ msAfter: thrice, isIdle: () => nowMs() >= 1 + 2 * sliceMs });
+    assert.deepEqual(beginnings([sliceMs, sliceMs], soon), [1, 1 + 2 * sliceMs]);
+  });
 });

@@ -13,7 +13,7 @@ const request = `GET /healthz HTTP/1.1\r\nX: ${'a'.repeat(2_000)}\r\n\r\n`;
 test('a client is read again once less than 16 KiB of what it has sent wait for the parser', async () => {
   const socket = new Duplex({ read: () => undefined, write: (_bytes, _encoding, done) => done() });
   const { slices, turn } = turnsByHand();
-  const turns = { known: slices, newcomers: slices, strangers: slices };
+  const turns = { supervisors: slices, known: slices, newcomers: slices, strangers: slices };
   const stream = new ClientStream(socket as Socket, { turns, unread: new Map() });
   stream.on('data', () => undefined);
   await quiet();

@@ -133,6 +133,23 @@ test('the first request of a connection waits for nothing that others pipeline',
   assert.ok(atFirst - before <= connections / 4, `${atFirst - before} others were served before it`);
 });
 
+test('what a supervisor asks waits for no other first request', async (t) => {
+  let [others, before, atFirst] = [0, 0, 0];
+  const clients = await served(t, (request) => {
+    if (request.url.endsWith('/healthz')) atFirst = others;
+    else others += 1;
+    spin(1);
+    return new Response('');
+  });
+  const connections = 200;
+  clients(connections, 'GET /v1/targets HTTP/1.1\r\nHost: a\r\n\r\n');
+  await until('the first of them', patienceMs, () => others > 0);
+  before = others;
+  clients(1, 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+  await until('the supervisor', patienceMs, () => atFirst > 0);
+  assert.ok(atFirst - before <= connections / 4, `${atFirst - before} others were served before it`);
+});
+
 test('HEAD waits for room as GET does', async (t) => {
   let [underWay, most, all] = [0, 0, 0];
   const clients = await served(t, (async () => {

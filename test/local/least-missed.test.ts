@@ -1,0 +1,48 @@
+/** Which client of the API gives way where connections become few. */
+import assert from 'node:assert/strict';
+import { Duplex } from 'node:stream';
+import { describe, test } from 'node:test';
+import { type Connection, leastMissed } from '../../functions/local/connections.ts';
+
+type Given = { readonly requests?: number; readonly isWaiting?: boolean; readonly isClosed?: boolean };
+
+const nowMs = 10_000;
+
+/** Names of connections with the time since when each is as it is; the longest comes first. */
+function chosen(all: readonly (readonly [name: string, agoMs: number, given?: Given])[]): string | undefined {
+  const names = new Map<Connection, string>();
+  const underWay = new Map(
+    all.map(([name, agoMs, { requests = 0, isWaiting = false, isClosed = false } = {}]) => {
+      const connection = Object.assign(new Duplex(), { isWaiting });
+      if (isClosed) connection.destroy();
+      names.set(connection, name);
+      return [connection as Connection, { requests, sinceMs: nowMs - agoMs }];
+    }),
+  );
+  const connection = leastMissed(underWay, nowMs);
+  return connection && names.get(connection);
+}
+
+const manyNew = Array.from({ length: 9 }, (_, at) => [`new ${at}`, 10 - at] as const);
+
+const old = {
+  idle: ['idle', 800],
+  asking: ['asking', 900, { requests: 1 }],
+  gone: ['gone', 900, { isClosed: true }],
+} as const;
+const waiting = (agoMs: number) => ['waiting', agoMs, { isWaiting: true }] as const;
+const justNow = ['new', 10] as const;
+
+describe('the client that gives way', () => {
+  for (const [what, all, expected] of [
+    ['has been idle for longest', [old.idle, ['b', 700], justNow], 'idle'],
+    ['is not one with a request in progress', [old.asking, old.idle], 'idle'],
+    ['is not one that has gone', [old.gone, old.idle], 'idle'],
+    ['is not one whose request waits, where another is idle', [waiting(9_000), old.idle], 'idle'],
+    ['is not one that has just connected', [old.asking, justNow], undefined],
+    ['is one that has just connected, where many have', manyNew, 'new 0'],
+    ['is not one whose request has just come', [waiting(900), justNow], undefined],
+    ['is one whose request has waited long, where none is idle', [waiting(2_000), justNow], 'waiting'],
+  ] as const)
+    test(what, () => assert.equal(chosen(all), expected));
+});
