@@ -43,8 +43,8 @@ type Use = {
 const idleMsMin = 50;
 /** Beside more connections without a request than these, one of them is no supervisor's. */
 const newMax = 8;
-/** A first request waits less, but for that of a client among a crowd, which gives way before a new one is rejected. */
-const waitMsMin = 1_000;
+/** A supervisor's request waits less. That of another client in a crowd gives way before a new client is rejected. */
+const waitMsMin = 100;
 
 /** Call before the server listens. Beyond `max`, connections are closed as soon as they are accepted. */
 export function boundConnections(server: Pick<Server, 'maxConnections' | 'on'>, max: number): void {

@@ -41,8 +41,8 @@ describe('the client that gives way', () => {
     ['is not one whose request waits, where another is idle', [waiting(9_000), old.idle], 'idle'],
     ['is not one that has just connected', [old.asking, justNow], undefined],
     ['is one that has just connected, where many have', manyNew, 'new 0'],
-    ['is not one whose request has just come', [waiting(900), justNow], undefined],
-    ['is one whose request has waited long, where none is idle', [waiting(2_000), justNow], 'waiting'],
+    ['is not one whose request has just come', [waiting(90), justNow], undefined],
+    ['is one whose request has waited long, where none is idle', [waiting(200), justNow], 'waiting'],
   ] as const)
     test(what, () => assert.equal(chosen(all), expected));
 });
