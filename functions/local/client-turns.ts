@@ -24,7 +24,7 @@ const newcomersMs = 2;
 const strangersMs = 1;
 /** They wait for each other only, and a second is long: a flood of them is over in half of one. */
 const supervisorsMs = 5;
-/** So many times as long as a part took, the loop is for others; more often where it is busy. */
+/** So many times as long as a part took, the loop is for others afterwards. */
 const rests = {
   supervisors: { usual: 1, busy: 4 },
   newcomers: { usual: 4, busy: 9 },

@@ -20,7 +20,7 @@ const services = {
 
 /** How a program ends that gets SIGTERM once it prints that it is ready, if it does. */
 async function endOf(program: readonly string[], ready: string): Promise<unknown> {
-  const child = spawn(process.execPath, [...flags, ...program], { cwd: root, env: { ...process.env, ...services } });
+  const child = spawn(process.execPath, [...flags, ...program], { cwd: root, env: services });
   let isAsked = false;
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {
