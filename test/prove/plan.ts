@@ -16,7 +16,7 @@ const keptJob: Job = {
   givesWay: true,
 };
 /** Others with each change. */
-const keptSeedsOfSlice = 6;
+const keptSeedsOfSlice = 4;
 const someKeptJob: Job = { ...keptJob, args: [...keptJob.args, '--seeds', `${keptSeedsOfSlice}`] };
 
 export type Extent = {
@@ -48,14 +48,14 @@ export const full: Extent = {
 };
 /** For every change: fewer seeds, and those that ever failed. */
 export const slice: Extent = {
-  seeds: 4,
+  seeds: 2,
   kills: 10,
   handovers: 100,
   faults: ['--slice'],
   alone: 'hanging,reload,mass',
   kubernetes: [['--slice']],
   kept: [someKeptJob],
-  worlds: { large: 1, crowded: 1, functions: 4, tick: 4, watched: 4, site: 2 },
+  worlds: { large: 1, crowded: 1, functions: 2, tick: 2, watched: 2, site: 2 },
   mutants: ['--slice'],
 };
 
