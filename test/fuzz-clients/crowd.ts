@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../shared/lib/clock.ts';
 import type { Random } from '../../shared/lib/random.ts';
-import type { Answered } from '../e2e/faults/answering.ts';
 import { type Product, startProduct } from '../fuzz-peers/product.ts';
 import { answerOf, forkBeside } from '../support/children.ts';
 import { atMost, type Figure, judged, quantileOf, unjudged } from '../support/figures.ts';
 import { mib } from '../support/process-memory.ts';
 import type { AttackKind } from './attack-kinds.ts';
 import type { AttackOrder } from './attackers.ts';
+import type { TargetReport } from './targets.ts';
 
 export type CrowdOptions = {
   readonly kinds: readonly AttackKind[];
@@ -53,9 +53,9 @@ export async function crowdStage(options: CrowdOptions): Promise<readonly Figure
   const { kinds, targets, attackMs, slack, random, say } = options;
   const folder = mkdtempSync(join(tmpdir(), 'probelet-clients-'));
   writeFileSync(join(folder, 'token'), token, { mode: 0o600 });
-  const servers = forkBeside('../e2e/faults/answering.ts', import.meta.url);
+  const servers = forkBeside('./targets.ts', import.meta.url);
   const attackers = forkBeside('./attackers.ts', import.meta.url);
-  const [{ port: healthyPort }] = [(await answerOf(servers)) as Answered, await answerOf(attackers)];
+  const [{ port: healthyPort }] = [(await answerOf(servers)) as TargetReport, await answerOf(attackers)];
   // So that the compile cache is warm: without it the process also holds the compiler.
   await (await startProduct(join(folder, 'warm'))).terminate();
   const product = await startProduct(join(folder, 'data'), `--token-file '${join(folder, 'token')}'`);
@@ -63,7 +63,7 @@ export async function crowdStage(options: CrowdOptions): Promise<readonly Figure
   const seenDuring = async (ms: number): Promise<Seen> => {
     await answerOf(servers, {});
     const seen = await watched(product, ms);
-    const { asked } = (await answerOf(servers, {})) as Answered;
+    const { asked } = (await answerOf(servers, {})) as TargetReport;
     return { ...seen, lateMs: Object.values(asked).flatMap(latenessesOf) };
   };
   const figures: Figure[] = [];
