@@ -37,12 +37,20 @@ export function withAnswerRoom(fetch: Fetch, { turns, unread, clock = systemCloc
     next();
     return waiting.length > 0;
   };
+  /** The client that has read nothing for longest, of those that had the time for it. */
+  const disconnect = (): boolean => {
+    const [first] = unread;
+    if (!first || unreadBytes(unread) <= unreadBytesMax) return false;
+    const [client, sinceMs] = first;
+    if (clock.monotonicMs() - sinceMs < unreadMsMax) return false;
+    client.destroy();
+    turns.add(admit);
+    return true;
+  };
   const look = () => {
     isLooking = waiting.length > 0;
     if (!isLooking) return;
-    const beforeMs = clock.monotonicMs() - unreadMsMax;
-    if (unreadBytes(unread) > unreadBytesMax)
-      for (const [client, sinceMs] of unread) if (sinceMs <= beforeMs) client.destroy();
+    turns.add(disconnect);
     turns.add(admit);
     clock.setTimer(lookMs, look);
   };

@@ -58,7 +58,7 @@ export function apiServer(fetch: Fetch, options: ApiServerOptions): Server {
   server.on('connect', (_, socket) =>
     refuseOn(socket, { ...problem(405, 'method-not-allowed', 'This is no proxy.'), headers: { allow: '' } }),
   );
-  refuseBrokenRequests(server);
+  refuseBrokenRequests(server, turns.strangers);
   boundConnections(server, connectionsMax);
   return server;
 }
@@ -69,7 +69,7 @@ function answering(fetch: Fetch, { hostname, log }: ApiServerOptions, { turns, u
   const options = { hostname, errorHandler: (error: unknown) => failure(error, log) };
   const atOnce = getRequestListener(fetch, options);
   const onceThereIsRoom = getRequestListener(withAnswerRoom(fetch, { turns: turns.known, unread }), options);
-  const bulk = new BulkRoom({ unread });
+  const bulk = new BulkRoom({ turns: turns.known, unread });
   return (request, response) => {
     const client = request.socket;
     // A supervisor is answered even if there is no room for others. A stranger is refused at once, and only what has
@@ -78,11 +78,7 @@ function answering(fetch: Fetch, { hostname, log }: ApiServerOptions, { turns, u
       void atOnce(request, response);
     else if (!isBulk(request)) void onceThereIsRoom(request, response);
     else {
-      const answer = () => {
-        void onceThereIsRoom(request, response);
-        return false;
-      };
-      const begin = () => turns.known.add(answer);
+      const begin = () => void onceThereIsRoom(request, response);
       bulk.enter({ client, response, begin, refuse: () => refuse(response, busy) });
     }
   };

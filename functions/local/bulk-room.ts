@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyBytesMax } from '../../shared/api/body.ts';
 import { type Problem, problem } from '../../shared/api/problem.ts';
 import { type Clock, systemClock } from '../../shared/lib/clock.ts';
+import type { Slices } from '../../shared/lib/slices.ts';
 import type { ClientStream } from './client-stream.ts';
 
 /** Each takes some 10 MB at the most. */
@@ -29,6 +30,8 @@ export function isBulk({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
 }
 
 export type BulkPorts = {
+  /** In which requests begin and are refused: many that came together have waited too long together. */
+  readonly turns: Pick<Slices, 'add'>;
   /** Since when each of the clients has not read. */
   readonly unread: ReadonlyMap<ClientStream, number>;
   readonly clock?: Pick<Clock, 'monotonicMs' | 'setTimer'>;
@@ -45,6 +48,7 @@ export type BulkRequest = {
 type Waiting = { readonly request: BulkRequest; readonly sinceMs: number };
 
 export class BulkRoom {
+  readonly #turns: Pick<Slices, 'add'>;
   readonly #unread: ReadonlyMap<ClientStream, number>;
   readonly #clock: Pick<Clock, 'monotonicMs' | 'setTimer'>;
   /** The first has waited longest. */
@@ -52,7 +56,8 @@ export class BulkRoom {
   readonly #underWay = new Set<BulkRequest>();
   #isLooking = false;
 
-  constructor({ unread, clock = systemClock }: BulkPorts) {
+  constructor({ turns, unread, clock = systemClock }: BulkPorts) {
+    this.#turns = turns;
     this.#unread = unread;
     this.#clock = clock;
   }
@@ -75,7 +80,10 @@ export class BulkRoom {
       if (this.#underWay.size >= atOnceMax) return;
       this.#waiting.delete(response);
       this.#underWay.add(request);
-      request.begin();
+      this.#turns.add(() => {
+        request.begin();
+        return false;
+      });
     }
   }
 
@@ -95,10 +103,15 @@ export class BulkRoom {
       const sinceMs = this.#unread.get(client);
       if (sinceMs !== undefined && nowMs - sinceMs >= unreadMsMax) client.destroy();
     }
-    for (const [response, { request, sinceMs }] of this.#waiting) {
-      if (nowMs - sinceMs < waitMsMax) return;
-      this.#waiting.delete(response);
-      request.refuse();
-    }
+    this.#turns.add(this.#refuseNext);
   }
+
+  /** The rest of each body is read and dropped, which takes milliseconds where its chunks are small. */
+  readonly #refuseNext = (): boolean => {
+    const [first] = this.#waiting;
+    if (!first || this.#clock.monotonicMs() - first[1].sinceMs < waitMsMax) return false;
+    this.#waiting.delete(first[0]);
+    first[1].request.refuse();
+    return true;
+  };
 }

@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Problem, problem, problemText, problemTitles } from '../../shared/api/problem.ts';
+import type { Slices } from '../../shared/lib/slices.ts';
 
 /**
  * How long a client has to read the answer. Its remaining data is discarded meanwhile, because a reset could overtake
@@ -11,7 +12,13 @@ const lingerMs = 1_000;
 
 type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse };
 
-export function refuseBrokenRequests(server: Server): void {
+const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT';
+
+/**
+ * `turns`: in which requests that do not arrive in time are answered. Node finds all of a moment at once; what is not
+ * valid it finds while it reads, which has its turn already.
+ */
+export function refuseBrokenRequests(server: Server, turns: Pick<Slices, 'add'>): void {
   /** The last exchange of each connection. */
   const exchanges = new WeakMap<Duplex, Exchange>();
   const refused = new WeakSet<Duplex>();
@@ -24,16 +31,25 @@ export function refuseBrokenRequests(server: Server): void {
     // Data that arrives after the error causes further errors.
     if (refused.has(socket)) return;
     refused.add(socket);
-    const last = exchanges.get(socket);
-    const answer = () => refuseOn(socket, refusalOf(error));
-    if (!socket.writable) socket.destroy();
-    else if (!last) answer();
-    // Answers the preceding request first, because clients match pipelined answers by order.
-    else if (last.request.complete) afterwards(last.response, answer);
-    // The request has been answered already, and the error is in the part of its body that was not read.
-    else if (last.response.headersSent) afterwards(last.response, () => closeAfter(socket, ''));
-    else answer();
+    const answer = () => answerLast(socket, exchanges.get(socket), refusalOf(error));
+    if (error.code !== timedOut) answer();
+    else
+      turns.add(() => {
+        answer();
+        return false;
+      });
   });
+}
+
+function answerLast(socket: Duplex, last: Exchange | undefined, refusal: Problem): void {
+  const answer = () => refuseOn(socket, refusal);
+  if (!socket.writable) socket.destroy();
+  else if (!last) answer();
+  // Answers the preceding request first, because clients match pipelined answers by order.
+  else if (last.request.complete) afterwards(last.response, answer);
+  // The request has been answered already, and the error is in the part of its body that was not read.
+  else if (last.response.headersSent) afterwards(last.response, () => closeAfter(socket, ''));
+  else answer();
 }
 
 function afterwards(response: ServerResponse, then: () => void): void {
@@ -46,7 +62,7 @@ const unreadable = problem(400, 'malformed-request', 'This is not a request of H
 /** Maps the error codes of Node and its parser. */
 function refusalOf({ code }: NodeJS.ErrnoException): Problem {
   switch (code) {
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
+    case timedOut:
       return problem(408, 'request-timeout', 'The request did not arrive in time.');
     case 'HPE_HEADER_OVERFLOW':
       return problem(431, 'header-too-large', 'The request line and the fields are too large.');

@@ -81,7 +81,7 @@ type Decoded =
 function decodedBody(body: unknown, name: TargetName): Decoded {
   const foreign = foreignKind(body);
   if (foreign) return { kind: 'invalid', problems: [foreign] };
-  const { value, ignored } = keptOutOfManifest(body);
+  const { value, ignored } = keptOutOfManifest(body, manifestValuesMax);
   if (valueSize(value, { valuesMax: manifestValuesMax, depthMax }).kind !== 'counted')
     return { kind: 'invalid', problems: [tooManyValues] };
   const shaped = shapeOf(manifestSchema, value, keptOutOfManifestAt);

@@ -96,8 +96,12 @@ const report: Shape = {
   },
 };
 
-/** For a manifest to register. */
-export const keptOutOfManifest = (manifest: unknown): KeptOut => keptOut(manifest, pod);
+/**
+ * For a manifest to register.
+ * @param membersMax the value of one with more members has more than these, and not all
+ */
+export const keptOutOfManifest = (manifest: unknown, membersMax?: number): KeptOut =>
+  keptOut(manifest, pod, membersMax);
 
 /** For a Pod whose status is reported. */
 export const keptOutOfReport = (body: unknown): KeptOut => keptOut(body, report);
@@ -114,30 +118,51 @@ function droppedAt(root: Shape, path: Path): readonly string[] {
   return [...(shape.drop ?? [])];
 }
 
-function keptOut(root: unknown, shape: Shape): KeptOut {
-  const ignored = new Set<string>();
-  const walk = (value: unknown, at: Shape, path: string): unknown => {
+function keptOut(root: unknown, shape: Shape, membersMax = Number.POSITIVE_INFINITY): KeptOut {
+  const walk = new Walk(membersMax);
+  return { value: walk.value(root, shape, ''), ignored: [...walk.ignored] };
+}
+
+class Walk {
+  readonly ignored = new Set<string>();
+  #membersLeft: number;
+
+  constructor(membersMax: number) {
+    this.#membersLeft = membersMax;
+  }
+
+  /** Without what is kept out below this path. */
+  value(value: unknown, at: Shape, path: string): unknown {
     if (Array.isArray(value))
-      return value.map((element) => (element === null ? (at.nullIs ?? null) : walk(element, at, `${path}[]`)));
-    return typeof value === 'object' && value !== null ? walkObject(value, at, path) : value;
-  };
-  const walkObject = (object: object, at: Shape, path: string): unknown => {
+      return value.map((element) => (element === null ? (at.nullIs ?? null) : this.value(element, at, `${path}[]`)));
+    return typeof value === 'object' && value !== null ? this.#object(value, at, path) : value;
+  }
+
+  #object(object: object, at: Shape, path: string): unknown {
     const kept: [string, unknown][] = [];
-    for (const [field, member] of Object.entries(object)) {
-      const memberPath = path === '' ? field : `${path}.${field}`;
+    const pathOf = (field: string) => (path === '' ? field : `${path}.${field}`);
+    for (const field of Object.keys(object)) {
+      const member = (object as { readonly [name: string]: unknown })[field];
       if (isKeptOut(field, at)) {
-        if (member !== null) ignored.add(memberPath);
+        if (member !== null) this.ignored.add(pathOf(field));
         continue;
       }
-      const rest = withoutElements(object, { field, member }, at);
-      if (rest !== member) ignored.add(`${memberPath}[]`);
-      // A null counts as absent but its name still counts: an unknown field is refused even if it is null.
-      kept.push([field, rest === null ? at.nullIs : walk(rest, ownProperty(at.into ?? {}, field) ?? {}, memberPath)]);
+      this.#membersLeft -= 1;
+      if (this.#membersLeft < -1) break;
+      const rest = at.without ? withoutElements(object, { field, member }, at) : member;
+      if (rest !== member) this.ignored.add(`${pathOf(field)}[]`);
+      // A plain field costs nothing more: thousands are walked in one turn.
+      const isPlain = typeof rest !== 'object' || rest === null;
+      kept.push([field, isPlain ? orZero(rest, at) : this.value(rest, shapeIn(at, field), pathOf(field))]);
     }
     return Object.fromEntries(kept);
-  };
-  return { value: walk(root, shape, ''), ignored: [...ignored] };
+  }
 }
+
+const shapeIn = ({ into = {} }: Shape, field: string): Shape => ownProperty(into, field) ?? {};
+
+/** A null counts as absent but its name still counts: an unknown field is refused even if it is null. */
+const orZero = (value: unknown, { nullIs }: Shape): unknown => (value === null ? nullIs : value);
 
 type Member = { readonly field: string; readonly member: unknown };
 

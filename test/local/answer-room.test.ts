@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withAnswerRoom } from '../../functions/local/answer-room.ts';
+import type { ClientStream } from '../../functions/local/client-stream.ts';
+import { mib } from '../support/process-memory.ts';
 import { turnsByHand } from '../support/turns-by-hand.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
 
 const atOnce = 8;
 
@@ -21,4 +24,35 @@ test('eight answers are made at once, and one more for each that is made', async
     await settle();
   }
   await Promise.all(answers);
+});
+
+test('clients that do not read are disconnected one by one, as many as it takes', async () => {
+  const { slices, turn, settle } = turnsByHand();
+  const clock = virtualClock();
+  const unread = new Map<ClientStream, number>();
+  const gone: number[] = [];
+  for (let at = 0; at < 5; at += 1) {
+    const client = {
+      writableLength: 6 * mib,
+      destroy: () => {
+        unread.delete(client);
+        gone.push(at);
+      },
+    } as unknown as ClientStream;
+    unread.set(client, clock.monotonicMs());
+  }
+  const answer = withAnswerRoom(() => new Response(), { turns: slices, unread, clock });
+  const answered = answer(new Request('http://probelet.test/v1/targets'));
+  await clock.advance(2_900);
+  await settle();
+  assert.deepEqual(gone, [], 'they have time to read');
+  await clock.advance(600);
+  assert.deepEqual(gone, [], 'it is not the turn of the clients');
+  for (const expected of [[0], [0, 1], [0, 1, 2]]) {
+    turn();
+    assert.deepEqual(gone, expected);
+  }
+  await settle();
+  assert.deepEqual(gone, [0, 1, 2], 'the others fit');
+  assert.equal((await answered).status, 200);
 });

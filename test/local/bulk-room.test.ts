@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, test } from 'node:test';
 import { BulkRoom } from '../../functions/local/bulk-room.ts';
 import type { ClientStream } from '../../functions/local/client-stream.ts';
+import { turnsByHand } from '../support/turns-by-hand.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 const atOnce = 4;
@@ -12,7 +13,8 @@ const atOnce = 4;
 function room() {
   const clock = virtualClock();
   const unread = new Map<ClientStream, number>();
-  const bulk = new BulkRoom({ unread, clock });
+  const { slices, turn } = turnsByHand();
+  const bulk = new BulkRoom({ turns: slices, unread, clock });
   const said: string[] = [];
   const enter = (name: string) => {
     const response = new EventEmitter() as unknown as ServerResponse;
@@ -26,9 +28,12 @@ function room() {
     bulk.enter({ client, response, begin: note('begins'), refuse: note('refused') });
     return { client, leave: () => response.emit('close') };
   };
-  /** What has happened since it was last asked. */
-  const happened = () => said.splice(0);
-  return { clock, unread, enter, happened };
+  /** What has happened in the turns of the clients since it was last asked. */
+  const happened = () => {
+    while (turn());
+    return said.splice(0);
+  };
+  return { clock, unread, enter, happened, turn, said };
 }
 
 /** With as many under way as there may be. */
@@ -62,7 +67,21 @@ describe('the room for large bodies', () => {
     assert.deepEqual(happened(), ['a refused']);
     await clock.advance(4_000);
     assert.deepEqual(happened(), ['b refused']);
+    await clock.advance(500);
     assert.equal(clock.pending(), 0, 'nothing looks at an empty line');
+  });
+
+  test('refuses one request after the other, each when it is the turn of the clients', async () => {
+    const { clock, enter, happened, turn, said } = fullRoom();
+    const names = Array.from({ length: 5 }, (_, at) => `a${at}`);
+    for (const name of names) enter(name);
+    happened();
+    await clock.advance(10_500);
+    assert.deepEqual(said, []);
+    for (const name of names) {
+      turn();
+      assert.deepEqual(said.splice(0), [`${name} refused`]);
+    }
   });
 
   test('does not begin what left while it waited', () => {

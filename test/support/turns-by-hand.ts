@@ -6,8 +6,8 @@ const runsMax = 100;
 
 export type TurnsByHand = {
   readonly slices: Slices;
-  /** One turn: each piece of work that waits is run once. */
-  readonly turn: () => void;
+  /** One turn: each piece of work that waits is run once. Returns whether there was one. */
+  readonly turn: () => boolean;
   /** Turns, until nothing more is to be done, and what follows from it is. */
   readonly settle: () => Promise<void>;
 };
@@ -15,10 +15,12 @@ export type TurnsByHand = {
 export function turnsByHand(): TurnsByHand {
   const waiting = new Set<Work>();
   const turn = () => {
-    for (const work of [...waiting]) {
+    const works = [...waiting];
+    for (const work of works) {
       waiting.delete(work);
       if (work()) waiting.add(work);
     }
+    return works.length > 0;
   };
   const settle = async () => {
     await new Promise(setImmediate);
