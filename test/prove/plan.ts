@@ -48,7 +48,7 @@ export const full: Extent = {
 };
 /** For every change: fewer seeds, and those that ever failed. */
 export const slice: Extent = {
-  seeds: 2,
+  seeds: 4,
   kills: 10,
   handovers: 100,
   faults: ['--slice'],
