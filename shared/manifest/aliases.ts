@@ -17,8 +17,14 @@ import {
 } from 'yaml';
 import { aliasesMax, valuesMax } from './limits.ts';
 
-/** Undefined: they may be followed. */
-export function aliasesRefusal(document: Document.Parsed): string | undefined {
+/** `offset`: of the alias that is to blame, in the document's text. */
+export type AliasesRefusal = { readonly detail: string; readonly offset?: number };
+
+/**
+ * Undefined: they may be followed. An alias is named by its place alone: what a file has may be none of its reader's
+ * business.
+ */
+export function aliasesRefusal(document: Document.Parsed): AliasesRefusal | undefined {
   const aliases: Alias[] = [];
   const anchors = new Map<Alias, unknown>();
   const last = new Map<string, unknown>();
@@ -31,10 +37,13 @@ export function aliasesRefusal(document: Document.Parsed): string | undefined {
       if (node.anchor !== undefined) last.set(node.anchor, node);
     },
   });
-  if (aliases.length > aliasesMax) return `uses anchors ${aliases.length} times: a document may ${aliasesMax} times`;
+  if (aliases.length > aliasesMax)
+    return { detail: `uses anchors ${aliases.length} times: a document may ${aliasesMax} times` };
   if (aliases.length === 0) return undefined;
+  const unset = aliases.find((alias) => anchors.get(alias) === undefined);
+  if (unset) return { detail: 'an alias needs an anchor of its name before it', offset: unset.range?.[0] ?? 0 };
   const isTooMuch = new Reading(anchors).valuesOf(document.contents) > valuesMax;
-  return isTooMuch ? tooManyValues : undefined;
+  return isTooMuch ? { detail: tooManyValues } : undefined;
 }
 
 export const tooManyValues = `has more than ${valuesMax} values, aliases included`;

@@ -3,7 +3,7 @@ import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, ty
 import { valueSize } from '../lib/value-size.ts';
 import { yamlDocuments } from '../lib/yaml-documents.ts';
 import { withOctal } from '../lib/yaml-octal.ts';
-import { aliasesRefusal, tooManyValues } from './aliases.ts';
+import { type AliasesRefusal, aliasesRefusal, tooManyValues } from './aliases.ts';
 import { jsonStream } from './json-stream.ts';
 import { documentsMax, fileBytesMax, fileDepthMax, fileErrorsMax, valuesMax } from './limits.ts';
 import type { Path, Place, SourceDocument } from './manifest.ts';
@@ -20,12 +20,21 @@ export function readFile(text: string): ReadFile {
   try {
     return documentsOf(parsed(text), linesOf(text));
   } catch (error) {
-    // Thrown when flow collections nest deeper than the stack.
+    // Thrown when flow collections nest deeper than the stack, and for an anchor that is merged into itself.
     return refused(start, messageOf(error));
   }
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'not YAML');
+
+/**
+ * A text of the parser without what it quotes of the file. A folder of targets may have a link to a file that has
+ * nothing to do with it, and the log has other readers.
+ */
+const unquoted = (message: string): string =>
+  message
+    .replace(/^(Block scalar header includes extra characters|Unsupported YAML version)\b.*$/s, '$1')
+    .replace(/: "(?:[^"\\]|\\.)*"$/s, '');
 
 const start: Place = { line: 1, column: 1 };
 
@@ -62,7 +71,7 @@ function documentsOf(documents: readonly Parsed[], lines: LineCounter): ReadFile
       causesOf(each.document.errors.filter((error) => !isMergeTag(error, each.text))).map((error) => ({ each, error })),
     )
     .slice(0, fileErrorsMax)
-    .map(({ each, error: { message, pos } }) => ({ ...placeAt(lines, each.base + pos[0]), detail: message }));
+    .map(({ each, error: { message, pos } }) => ({ ...placeAt(lines, each.base + pos[0]), detail: unquoted(message) }));
   if (problems.length > 0) return { kind: 'unreadable', problems };
   if (documents.length > documentsMax) return refused(start, `has more than ${documentsMax} documents`);
   const sources: SourceDocument[] = [];
@@ -70,7 +79,8 @@ function documentsOf(documents: readonly Parsed[], lines: LineCounter): ReadFile
   for (const { document, base } of documents) {
     const place = placeAt(lines, base + offsetOf(document, []));
     const read = valuesOf(document, valuesLeft);
-    if (read.kind === 'refused') return refused(place, read.detail);
+    if (read.kind === 'refused')
+      return refused(read.offset === undefined ? place : placeAt(lines, base + read.offset), read.detail);
     valuesLeft -= read.values;
     const placeOf = (path: Path) => placeAt(lines, base + offsetOf(document, path));
     if (read.value !== null) sources.push({ value: read.value, placeOf });
@@ -95,19 +105,13 @@ const mergeTagLengthMax = 40;
 
 type Valued =
   | { readonly kind: 'valued'; readonly value: unknown; readonly values: number }
-  | { readonly kind: 'refused'; readonly detail: string };
+  | ({ readonly kind: 'refused' } & AliasesRefusal);
 
 function valuesOf(document: Document.Parsed, valuesLeft: number): Valued {
-  const detailOfAliases = aliasesRefusal(document);
-  if (detailOfAliases !== undefined) return { kind: 'refused', detail: detailOfAliases };
-  let value: unknown;
-  try {
-    // The parser's own limit multiplies uses, so that it refuses what people write.
-    value = document.toJS({ maxAliasCount: -1 });
-  } catch (error) {
-    // Thrown for an alias without its anchor.
-    return { kind: 'refused', detail: messageOf(error) };
-  }
+  const refusal = aliasesRefusal(document);
+  if (refusal) return { kind: 'refused', ...refusal };
+  // The parser's own limit multiplies uses, so that it refuses what people write.
+  const value: unknown = document.toJS({ maxAliasCount: -1 });
   const size = valueSize(value, { valuesMax: valuesLeft, depthMax: fileDepthMax });
   if (size.kind === 'counted') return { kind: 'valued', value, values: size.values };
   return { kind: 'refused', detail: size.kind === 'tooDeep' ? `nests deeper than ${fileDepthMax}` : tooManyValues };

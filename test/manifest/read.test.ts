@@ -207,3 +207,51 @@ describe('one slip is one error', () => {
     );
   });
 });
+
+describe('what is wrong with a file is said without what it has', () => {
+  // As in a file that has nothing to do with the folder, to which a link leads.
+  const text = 'hunter2-hunter2';
+  const rows: Readonly<Record<string, string>> = {
+    'a map in a line': `a: b: ${text}`,
+    'a list that is never closed': `${text}: [`,
+    'a text behind a list': `- a\n${text}`,
+    'an alias without an anchor': `a: *${text}`,
+    'an alias before its anchor': `a: *${text}\nb: &${text} 1`,
+    'an alias of itself': `&${text} a: *${text}`,
+    'an anchor that is merged into itself': `a: &${text}\n  <<: *${text}`,
+    'a merge of a text': `<<: ${text}`,
+    'a tag': `a: !${text} 1\nb: [`,
+    'a tag of another type': `a: !!map ${text}\nb: [`,
+    'a quote that is never closed': `"${text}`,
+    'a single quote that is never closed': `'${text}`,
+    'a key that stands twice': `? ${text}\n: 1\n? ${text}\n: 2`,
+    'a key of JSON that stands twice': `{"${text}": 1, "${text}": 2}`,
+    'a version': `%YAML ${text}\n---\na: 1`,
+    'a directive': `%${text} a\n---\na: [`,
+    'a prefix of tags': `%TAG ${text}\n---\na`,
+    'a header of a block': `a: |${text}\n  x`,
+    'two anchors': `a: &${text} &${text} 1`,
+    'an alias with an anchor': `a: &${text} *b`,
+    'an escape that is none': `a: "\\${text}"`,
+    'a map that is never closed': `{${text}`,
+    'a bracket too many': `[${text}]]`,
+    'a tab': `a:\n\t${text}`,
+    'an end of a document': `a: 1\n...${text}`,
+    'a document on its own line': `--- ${text}: 1`,
+    'a key that is a list': `? [${text}]\n: 1`,
+    'a character that is reserved': `@${text}`,
+  };
+  for (const [what, file] of Object.entries(rows))
+    test(what, () => {
+      const read = readFile(file);
+      const problems = read.kind === 'unreadable' ? read.problems : [];
+      assert.ok(
+        problems.every(({ detail }) => detail.length > 10 && !detail.includes('hunter2')),
+        JSON.stringify(problems),
+      );
+    });
+
+  test('an alias is known by its place', () => {
+    assert.equal(refusalOf('a: 1\n---\nb:\n  - *c\n'), '4:5 an alias needs an anchor of its name before it');
+  });
+});
