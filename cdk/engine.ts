@@ -15,7 +15,7 @@ import { ProberFleet, ShardQueue } from './prober-fleet.ts';
 import type { ProberTasks } from './prober-tasks.ts';
 import type { ProbeletProps } from './props.ts';
 import { ShardSchedule } from './shard-schedule.ts';
-import { StatusSync } from './status-sync.ts';
+import { StatusSync, syncConcurrencyOf } from './status-sync.ts';
 import { TargetApi } from './target-api.ts';
 import { computeOf, layoutOf } from './validate-props.ts';
 
@@ -32,7 +32,7 @@ export type Engine = {
   readonly api: TargetApi;
   readonly deadLetters: { readonly [of: string]: Queue };
   /** The queues of pending work. */
-  readonly queues: readonly Queue[];
+  readonly queues: { readonly shards: Queue; readonly 'status-sync': Queue };
 };
 
 export function engine(scope: Construct, { props, stage, table, bus }: Options): Engine {
@@ -62,7 +62,14 @@ export function engine(scope: Construct, { props, stage, table, bus }: Options):
   });
   const capacity = { PROBELET_MODE: props.mode, PROBELET_CAPACITY_MB: String(props.memorySize) };
   const { schedule, deadLetters: unscheduled } = new ShardSchedule(scope, 'ShardSchedule', withShards(capacity));
-  const { statusSync, queue, deadLetters: unsynced } = new StatusSync(scope, 'StatusSync', withVariables(common));
+  const {
+    statusSync,
+    queue,
+    deadLetters: unsynced,
+  } = new StatusSync(scope, 'StatusSync', {
+    ...withVariables(common),
+    concurrency: props.statusSyncConcurrency ?? syncConcurrencyOf(props.fleet ?? []),
+  });
   const api = new TargetApi(scope, 'Api', {
     ...withVariables({ ...common, ...quotaEnvironment(props), ...adviceEnvironment(props) }),
     authorizer: props.authorizer,
@@ -74,7 +81,7 @@ export function engine(scope: Construct, { props, stage, table, bus }: Options):
     tasks,
     api,
     deadLetters: { schedule: unscheduled, 'status-sync': unsynced },
-    queues: [shards, queue],
+    queues: { shards, 'status-sync': queue },
   };
 }
 
