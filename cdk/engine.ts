@@ -15,7 +15,7 @@ import { ProberFleet, ShardQueue } from './prober-fleet.ts';
 import type { ProberTasks } from './prober-tasks.ts';
 import type { ProbeletProps } from './props.ts';
 import { ShardSchedule } from './shard-schedule.ts';
-import { StatusSync, syncConcurrencyOf } from './status-sync.ts';
+import { StatusSync } from './status-sync.ts';
 import { TargetApi } from './target-api.ts';
 import { computeOf, layoutOf } from './validate-props.ts';
 
@@ -32,7 +32,7 @@ export type Engine = {
   readonly api: TargetApi;
   readonly deadLetters: { readonly [of: string]: Queue };
   /** The queues of pending work. */
-  readonly queues: { readonly shards: Queue; readonly 'status-sync': Queue };
+  readonly queues: readonly Queue[];
 };
 
 export function engine(scope: Construct, { props, stage, table, bus }: Options): Engine {
@@ -62,14 +62,7 @@ export function engine(scope: Construct, { props, stage, table, bus }: Options):
   });
   const capacity = { PROBELET_MODE: props.mode, PROBELET_CAPACITY_MB: String(props.memorySize) };
   const { schedule, deadLetters: unscheduled } = new ShardSchedule(scope, 'ShardSchedule', withShards(capacity));
-  const {
-    statusSync,
-    queue,
-    deadLetters: unsynced,
-  } = new StatusSync(scope, 'StatusSync', {
-    ...withVariables(common),
-    concurrency: props.statusSyncConcurrency ?? syncConcurrencyOf(props.fleet ?? []),
-  });
+  const { statusSync, queue, deadLetters: unsynced } = new StatusSync(scope, 'StatusSync', withVariables(common));
   const api = new TargetApi(scope, 'Api', {
     ...withVariables({ ...common, ...quotaEnvironment(props), ...adviceEnvironment(props) }),
     authorizer: props.authorizer,
@@ -81,7 +74,7 @@ export function engine(scope: Construct, { props, stage, table, bus }: Options):
     tasks,
     api,
     deadLetters: { schedule: unscheduled, 'status-sync': unsynced },
-    queues: { shards, 'status-sync': queue },
+    queues: [shards, queue],
   };
 }
 

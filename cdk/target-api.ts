@@ -18,7 +18,6 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { tableActions } from '../functions/rights.ts';
 import { type FunctionSettings, NodeFunction } from './node-function.ts';
-import { deploymentSuffix } from './physical-name.ts';
 import { allow, publishOn, useKey } from './statement.ts';
 
 /** `anyone` means no authentication. */
@@ -78,7 +77,6 @@ export class TargetApi extends Construct {
     this.#isIam = authorizer instanceof HttpIamAuthorizer;
     this.handler = apiFunction(this, props);
     this.api = new HttpApi(this, 'Resource', {
-      apiName: `probelet-${deploymentSuffix(this)}`,
       description: 'Targets and their status',
       createDefaultStage: false,
       defaultAuthorizer: authorizer,
@@ -160,8 +158,6 @@ function defaultStage(
   { logRetention, encryptionKey }: FunctionSettings,
 ): HttpStage {
   const logGroup = new LogGroup(scope, 'AccessLogs', {
-    // Each name elsewhere takes some of the 5,120 characters of the account's policy on who delivers logs.
-    logGroupName: `/aws/vendedlogs/probelet-${deploymentSuffix(scope)}/api`,
     retention: logRetention,
     removalPolicy: RemovalPolicy.DESTROY,
     ...(encryptionKey && { encryptionKey }),

@@ -26,7 +26,6 @@ import { runProbing } from '../run-probing.ts';
 import { invocationDeadline } from './deadline.ts';
 import { onlyOf } from './memory.ts';
 import { countedProbes, keepReporting, type ReportedProbes } from './probe-metrics.ts';
-import { processMemory } from './process-memory.ts';
 
 export type ProberFunctionPorts = FunctionPorts &
   NewStore & {
@@ -108,7 +107,7 @@ export function reportedRuns(
         view = look;
       };
       let inDoubt = 0;
-      const reporting = keepReporting({ clock, metrics, probes, view: () => view?.(), memory: processMemory });
+      const reporting = keepReporting({ clock, metrics, probes, view: () => view?.() });
       const kept = { release, memory: onlyOf(memory, shard), socketBudget, onLoaded };
       try {
         const end = await runReceived(own, message, deadlineMs, { ...options, ...kept });

@@ -16,10 +16,8 @@ import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { patientStore } from '../../shared/store/throttled.ts';
 import { noSecrets } from '../support/no-secrets.ts';
 import { type SimBus, simBus } from './bus.ts';
-import { type Admission, admissionOf, unlimitedAdmission } from './capacity.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import { type Client, clientOf } from './client.ts';
 import { type Life, type Scheduler, startScheduler } from './clock.ts';
@@ -51,8 +49,6 @@ export type World = {
   readonly crashPoints: CrashPoints;
   readonly population: Population;
   readonly client: Client;
-  /** Of the table, by whether it had capacity for them. */
-  readonly calls: Admission['counts'];
   /** Logged errors, and exceptions that ended a process. */
   readonly problems: readonly string[];
   /** Calls the listener when a run begins. */
@@ -116,9 +112,7 @@ export function buildWorld({ seed, profile, setting, onLine, watchStore }: World
     onProblem: (life, cause) => problems.push(`${life.name}: ${String(cause)}`),
     cpu: setting.cpu,
   });
-  const { tableCapacity } = setting;
-  const admission = tableCapacity ? admissionOf(tableCapacity, scheduler.nowMs) : unlimitedAdmission;
-  const storePorts = { table: tab, scheduler, chance: chance.fork('store'), faults: faults.store, admission };
+  const storePorts = { table: tab, scheduler, chance: chance.fork('store'), faults: faults.store };
   const wanted: Wanted = { release: 'r1', capacity: setting.capacity };
   const own: Own = { storePorts, bus, queue, net, scheduler, wanted, setting, ...(watchStore && { watchStore }) };
 
@@ -183,7 +177,6 @@ export function buildWorld({ seed, profile, setting, onLine, watchStore }: World
     crashPoints: points,
     population: people,
     client,
-    calls: admission.counts,
     problems,
     onRun: (listener) => void onRun.push(listener),
     onWoken: (listener) => void onWoken.push(listener),
@@ -214,8 +207,7 @@ function processStore(
 /** The ports that every process has; its writes and events are attributed to `writer`. */
 function commonPorts(own: Own, env: Env, writer = env.life.name) {
   const { caller, clock, random, log } = env;
-  const store = patientStore(processStore(own, env, writer), { clock, random });
-  return { clock, random, log, store, bus: own.bus.of(caller, writer) };
+  return { clock, random, log, store: processStore(own, env, writer), bus: own.bus.of(caller, writer) };
 }
 
 /** Calls `act` at a moment at which a process has a probe in flight. */
@@ -270,7 +262,6 @@ async function worker(own: Own, env: Env, { stops, onRun }: Polling): Promise<'e
     onRun({ timeMs: scheduler.nowMs(), prober, life, isRescue });
     return {
       ...commonPorts(own, env, prober),
-      fencedStore: processStore(own, env, prober),
       lease,
       dial: net.dialOf(caller),
       resolve: net.resolveOf(caller),
@@ -357,7 +348,7 @@ function proberContainer(own: Own, env: Env, { mapping, onRun }: Mapped) {
   };
   const answer = proberFunction({
     ...common,
-    store: patientStore(newStore(), env),
+    store: newStore(),
     newStore,
     bus: { publish: (events) => bus.publish(events) },
     queue: { client: mapping.clientOf(caller), queueUrl: 'http://queue.test/' },

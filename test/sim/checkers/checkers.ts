@@ -11,7 +11,6 @@ import { l5 } from './l5.ts';
 import { l6 } from './l6.ts';
 import { l7 } from './l7.ts';
 import { noHolder } from './no-holder.ts';
-import { pressed } from './pressed.ts';
 import { publications } from './published.ts';
 import { purges } from './purges.ts';
 import { restarts } from './restarts.ts';
@@ -41,7 +40,6 @@ export const checkers: { readonly [invariant: string]: Checker } = {
   WrongClocks: wrongClocks,
   Sockets: sockets,
   Surge: surge,
-  Pressed: pressed,
   Terminating: terminating,
 };
 

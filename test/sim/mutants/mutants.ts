@@ -134,9 +134,6 @@ const deadSchedules: MutantWorld = {
 /** All targets of a shard fail together, and nothing else goes wrong. */
 const wholeSite: MutantWorld = { profile: { ...stormy, stormMs: 0 }, setting: 'site' };
 
-/** The same on a table that cannot take in at once what they are found to be. */
-const scarceTable: MutantWorld = { profile: { ...stormy, stormMs: 0 }, setting: 'scarce' };
-
 /** The API stands still between counting a change and writing it. */
 const pausedApis: MutantWorld = {
   profile: { ...stormy, faultEveryMs: 8_000 },
@@ -202,9 +199,6 @@ export const mutants: readonly Mutant[] = [
   single('no late probes', { world: hangingOnly, seeds: [1] }),
   single('nothing owed at hand-over', { world: deployments }),
   single('no surge limit', { world: wholeSite }),
-  single('a throttle taken for doubt', { world: scarceTable }),
-  single('no pause after a throttle', { world: scarceTable }),
-  single('no slower rate after a throttle', { world: scarceTable }),
   single('doubt and delay not inherited', { world: cutOffDeployments }),
   single('RUN of another layout believed', { world: unheldLayouts }),
   single('changes counted once', { world: pausedApis }),
