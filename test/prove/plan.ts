@@ -31,6 +31,8 @@ export type Extent = {
   readonly kept: readonly Job[];
   /** Seeds of the other worlds, an hour each. */
   readonly worlds: Readonly<Partial<Record<WorldName, number>>>;
+  /** Of these only one, by chance: each takes minutes. */
+  readonly either: readonly WorldName[];
   /** Arguments of the mutants. */
   readonly mutants: readonly string[];
 };
@@ -44,6 +46,7 @@ export const full: Extent = {
   kubernetes: [[], ['--lifecycle', 'static']],
   kept: [keptJob],
   worlds: { large: 20, crowded: 4, functions: 40, tick: 40, watched: 40, site: 20 },
+  either: [],
   mutants: [],
 };
 /** For every change: fewer seeds, and those that ever failed. */
@@ -56,6 +59,7 @@ export const slice: Extent = {
   kubernetes: [['--slice']],
   kept: [someKeptJob],
   worlds: { large: 1, crowded: 1, functions: 2, tick: 2, watched: 2, site: 2 },
+  either: ['large', 'crowded'],
   mutants: ['--slice'],
 };
 
@@ -83,13 +87,14 @@ export type Plan = {
 };
 
 /** Judged by their exit codes alone: what is figured of the small world is not comparable. */
-const worldJobs = (worlds: Extent['worlds']): readonly Job[] =>
-  Object.entries(worlds).map(([world, seeds]) => ({
-    name: `sim ${world}`,
-    script: 'sim',
-    args: ['--world', world, '--seeds', `${seeds}`, '--hours', '1'],
-    givesWay: true,
-  }));
+function worldJobs({ worlds, either }: Extent, chance: () => number): readonly Job[] {
+  const played = either[Math.floor(chance() * either.length)];
+  return Object.entries(worlds).flatMap(([world, seeds]) => {
+    if (world !== played && either.some((each) => each === world)) return [];
+    const args = ['--world', world, '--seeds', `${seeds}`, '--hours', '1'];
+    return [{ name: `sim ${world}`, script: 'sim', args, givesWay: true }];
+  });
+}
 
 export const isOfOtherWorld = ({ args }: Job): boolean => args.includes('--world');
 
@@ -109,7 +114,7 @@ export function planOf(extent: Extent, chance: () => number): Plan {
       againJob,
       sim('sim by chance', Math.floor(chance() * 2 ** 31), chanceSeeds),
       ...extent.kept,
-      ...worldJobs(extent.worlds),
+      ...worldJobs(extent, chance),
       { name: 'mutants', script: 'sim:mutants', args: extent.mutants, givesWay: true },
     ],
     waiting: [

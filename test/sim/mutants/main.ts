@@ -1,10 +1,13 @@
 /**
  * `npm run sim:mutants -- [--only NAME] [--slice] [--output json]`: every mutant in worlds that have to kill it; those
- * of what only `npm start` has in its world, or by the tests that are meant for it, but not in a slice. Ends with 1
+ * of what only `npm start` has in its world, or by the tests that are meant for it. A slice has some of the first by
+ * chance. Ends with 1
  * when one survives that should not, was never called, or broke by itself.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { systemRandom } from '../../../shared/lib/random.ts';
+import { shuffled } from '../../fuzz-peers/kind.ts';
 import { judgeStartMutant } from '../start/judge-mutant.ts';
 import { startMutants } from '../start/mutants.ts';
 import { judge, type Verdict } from './judge.ts';
@@ -19,11 +22,12 @@ const { values } = parseArgs({
   },
 });
 
-const ofStart = values.slice ? [] : startMutants;
-const all = [
-  ...mutants.map((mutant) => ({ name: mutant.name, verdict: () => judge(mutant) })),
-  ...ofStart.map((mutant) => ({ name: mutant.name, verdict: () => judgeStartMutant(mutant) })),
-];
+/** With each change others. */
+const mutantsOfSlice = 16;
+
+const ofEngine = mutants.map((mutant) => ({ name: mutant.name, verdict: () => judge(mutant) }));
+const ofStart = startMutants.map((mutant) => ({ name: mutant.name, verdict: () => judgeStartMutant(mutant) }));
+const all = values.slice ? shuffled(ofEngine, systemRandom).slice(0, mutantsOfSlice) : [...ofEngine, ...ofStart];
 const chosen = all.filter(({ name }) => values.only === undefined || name === values.only);
 if (chosen.length === 0) {
   console.error(`there is no mutant '${values.only}'`);
