@@ -1,8 +1,7 @@
 /**
  * `npm run sim:mutants -- [--only NAME] [--slice] [--output json]`: every mutant in worlds that have to kill it; those
  * of what only `npm start` has in its world, or by the tests that are meant for it. A slice has some of the first by
- * chance. Ends with 1
- * when one survives that should not, was never called, or broke by itself.
+ * chance. Ends with 1 when one survives that should not, was never called, or broke by itself.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
