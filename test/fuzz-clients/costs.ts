@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { clientTurns } from '../../functions/local/client-turns.ts';
 import { configParser } from '../../functions/local/config-parser.ts';
 import { startRuntime } from '../../functions/local/runtime.ts';
-import packageJson from '../../package.json' with { type: 'json' };
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
+import { startOfProduct } from '../bench/world.ts';
 import { type Figure, judged } from '../support/figures.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { type CostlyBody, costlyBodies, yamlTexts } from './bodies.ts';
@@ -27,9 +27,9 @@ export type CostsSaid = { readonly line: string } | { readonly figures: readonly
 
 /** Measures in a process with the options of `npm start`, which makes V8 compile less. */
 export function costsStage({ only, say }: CostOptions): Promise<readonly Figure[]> {
-  const options = /\bnode (.*) \S+$/.exec(packageJson.scripts.start)?.[1] ?? '';
+  const { command, env } = startOfProduct();
   const path = fileURLToPath(new URL('costs-process.ts', import.meta.url));
-  const child = fork(path, [only], { execArgv: options.split(' ') });
+  const child = fork(path, [only], { execArgv: command.slice(1, -1), env: { ...process.env, ...env } });
   return new Promise((resolve, reject) => {
     child.on('message', (said: CostsSaid) => ('line' in said ? say(said.line) : resolve(said.figures)));
     child.once('exit', (code) => reject(new Error(`the process that measures has ended: ${code}`)));

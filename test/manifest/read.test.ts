@@ -217,7 +217,6 @@ describe('what is wrong with a file is said without what it has', () => {
     'a text behind a list': `- a\n${text}`,
     'an alias without an anchor': `a: *${text}`,
     'an alias before its anchor': `a: *${text}\nb: &${text} 1`,
-    'an alias of itself': `&${text} a: *${text}`,
     'an anchor that is merged into itself': `a: &${text}\n  <<: *${text}`,
     'a merge of a text': `<<: ${text}`,
     'a tag': `a: !${text} 1\nb: [`,
@@ -246,7 +245,7 @@ describe('what is wrong with a file is said without what it has', () => {
       const read = readFile(file);
       const problems = read.kind === 'unreadable' ? read.problems : [];
       assert.ok(
-        problems.every(({ detail }) => detail.length > 10 && !detail.includes('hunter2')),
+        problems.length > 0 && problems.every(({ detail }) => detail.length > 10 && !detail.includes('hunter2')),
         JSON.stringify(problems),
       );
     });

@@ -26,8 +26,9 @@ const mutantsOfSlice = 16;
 
 const ofEngine = mutants.map((mutant) => ({ name: mutant.name, verdict: () => judge(mutant) }));
 const ofStart = startMutants.map((mutant) => ({ name: mutant.name, verdict: () => judgeStartMutant(mutant) }));
-const all = values.slice ? shuffled(ofEngine, systemRandom).slice(0, mutantsOfSlice) : [...ofEngine, ...ofStart];
-const chosen = all.filter(({ name }) => values.only === undefined || name === values.only);
+const all = values.slice ? ofEngine : [...ofEngine, ...ofStart];
+const named = all.filter(({ name }) => values.only === undefined || name === values.only);
+const chosen = values.slice ? shuffled(named, systemRandom).slice(0, mutantsOfSlice) : named;
 if (chosen.length === 0) {
   console.error(`there is no mutant '${values.only}'`);
   process.exit(2);
