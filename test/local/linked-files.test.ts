@@ -106,10 +106,11 @@ test('a link within the folder, as a mount has it, is quoted as a file is', asyn
   mkdirSync(join(folder, 't/..2030_01_01'), { recursive: true });
   symlinkSync('..2030_01_01', join(folder, 't/..data'));
   symlinkSync('..data/a.yaml', join(folder, 't/a.yaml'));
-  writeFileSync(join(folder, 't/..data/a.yaml'), `a: *${secret}\n`);
+  const text = `services: { a: { labels: { probelet.${secret}: 1 } } }`;
+  writeFileSync(join(folder, 't/..data/a.yaml'), text);
   const linked = await loggedOf(folder, converter);
   assert.match(linked, new RegExp(secret));
   rmSync(join(folder, 't/a.yaml'));
-  writeFileSync(join(folder, 't/a.yaml'), `a: *${secret}\n`);
+  writeFileSync(join(folder, 't/a.yaml'), text);
   assert.equal(await loggedOf(folder, converter), linked);
 });

@@ -1,6 +1,7 @@
 /** The prober of `hanging.ts`: the whole product in a process with few descriptors. A message names its targets. */
 import { dialPolicy } from '../../../shared/net/policy.ts';
 import { register } from '../../support/api-client.ts';
+import { watchStandstills } from '../../support/standstill.ts';
 import { obey, startInMemory } from './in-memory.ts';
 
 export type Orders = {
@@ -18,6 +19,7 @@ export type Orders = {
 const [, , dnsServer = ''] = process.argv;
 const network = { policy: dialPolicy({ mode: 'local' }), dnsServers: [dnsServer] };
 const { runtime, log } = await startInMemory({ network });
+const standstills = watchStandstills();
 
 type Registered = { readonly port: number; readonly host?: (name: string) => string; readonly path?: '/' };
 
@@ -42,5 +44,5 @@ obey(registerAll, () => {
   // Without a free descriptor even this throws.
   process.memoryUsage();
   const errors = log.lines.filter(({ level }) => level === 'error');
-  return { probes, inFlight, doubt: beat?.doubt, errors };
+  return { probes, inFlight, doubt: beat?.doubt, errors, standstills: standstills() };
 });

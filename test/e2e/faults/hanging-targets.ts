@@ -5,6 +5,7 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { startDnsServer } from '../../support/dns-server.ts';
+import { type Standstill, watchStandstills } from '../../support/standstill.ts';
 
 /** Ports, and the DNS server's address. */
 export type Servers = { readonly healthy: number; readonly hanging: number; readonly dns: string };
@@ -12,7 +13,10 @@ export type Servers = { readonly healthy: number; readonly hanging: number; read
 /** When each path was asked for, wall time. */
 export type Asked = { readonly [path: string]: readonly number[] };
 
+export type Served = { readonly asked: Asked; readonly standstills: readonly Standstill[] };
+
 const asked: Record<string, number[]> = {};
+const standstills = watchStandstills();
 
 const healthy = createServer((request, response) => {
   const path = request.url ?? '';
@@ -34,5 +38,5 @@ healthy.listen(0, '127.0.0.1', () =>
     process.send?.({ healthy: portOf(healthy), hanging: portOf(hanging), dns: dns.address } satisfies Servers),
   ),
 );
-process.on('message', () => process.send?.(asked));
+process.on('message', () => process.send?.({ asked, standstills: standstills() } satisfies Served));
 process.on('disconnect', () => process.exit());

@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
 import { answerOf, forkBeside } from '../../support/children.ts';
+import type { Standstill } from '../../support/standstill.ts';
 import type { Orders } from './hanging-prober.ts';
-import type { Asked, Servers } from './hanging-targets.ts';
+import type { Asked, Served, Servers } from './hanging-targets.ts';
 
 export type Measuring = Omit<Orders, 'ports'> & {
   /** Until every target has been asked once. */
@@ -19,7 +20,16 @@ export type Measured = {
   /** Ticks of healthy targets without a probe. */
   readonly missed: number;
   /** What the prober said in the end. */
-  readonly ended: { readonly doubt?: object; readonly errors: readonly object[]; readonly probes: number };
+  readonly ended: Ended;
+  /** For so long the machine let the prober or its targets wait for a processor, at most. */
+  readonly stoodStillMs: number;
+};
+
+type Ended = {
+  readonly doubt?: object;
+  readonly errors: readonly object[];
+  readonly probes: number;
+  readonly standstills: readonly Standstill[];
 };
 
 /** Throws if the prober ends before it has reported. */
@@ -35,10 +45,15 @@ export async function measureHanging({ settleMs, measuredMs, ...orders }: Measur
     const fromMs = Date.now();
     await sleep(systemClock, measuredMs);
     const untilMs = Date.now();
-    const asked = (await answerOf(targets, 'asked')) as Asked;
-    const ended = (await answerOf(prober, 'end')) as Measured['ended'];
+    const { asked, standstills } = (await answerOf(targets, 'asked')) as Served;
+    const ended = (await answerOf(prober, 'end')) as Ended;
     const periodMs = orders.periodSeconds * 1000;
-    return { ...latenesses(asked, { fromMs, untilMs, periodMs }), ended };
+    const measuredOnes = [...standstills, ...ended.standstills].filter(({ endedAtMs }) => endedAtMs > fromMs);
+    return {
+      ...latenesses(asked, { fromMs, untilMs, periodMs }),
+      ended,
+      stoodStillMs: Math.max(0, ...measuredOnes.map(({ ms }) => ms)),
+    };
   } finally {
     prober?.kill('SIGKILL');
     targets.disconnect();

@@ -22,23 +22,35 @@ const deadNames = {
   settleMs: 5_000,
 };
 
-/** A prober without dead names that is late by more shows that the machine is busy: all is measured again. */
+/** A prober without dead names that is late by more, or a process that stood still, shows that the machine is busy. */
 const busyMs = deadNameMsMax;
-const measurementsMax = 3;
+const measurementsMax = 4;
 
 export const hangingStep: Step = {
   name: 'hanging',
   alone: true,
   title: '1,500 hanging targets at 1,024 descriptors, and four dead names',
   async run(length) {
-    for (let count = 1; ; count += 1) {
-      const { crowd, names, without } = await measureAll({ measuredMs: measuredMs[length] });
-      if (maxOf(without) > busyMs && count < measurementsMax) continue;
-      const counted = unjudged('measurements, all but the last on a busy machine', `${count}`);
-      return [counted, ...crowdFigures(crowd), ...nameFigures(names, without)];
-    }
+    const { calmest, count } = await measureCalmly({ measuredMs: measuredMs[length] });
+    return [
+      unjudged('measurements, of which the one on the calmest machine is judged', `${count}`),
+      unjudged('the machine let a process wait for', `${calmest.busyMs} ms`),
+      ...crowdFigures(calmest.crowd),
+      ...nameFigures(calmest.names, calmest.without),
+    ];
   },
 };
+
+/** On a busy machine all is measured again: what it delays says nothing of the prober. */
+async function measureCalmly(options: Pick<Measuring, 'measuredMs'>) {
+  let calmest = await measureAll(options);
+  let count = 1;
+  for (; calmest.busyMs > busyMs && count < measurementsMax; count += 1) {
+    const next = await measureAll(options);
+    if (next.busyMs < calmest.busyMs) calmest = next;
+  }
+  return { calmest, count };
+}
 
 async function measureAll(options: Pick<Measuring, 'measuredMs'>) {
   const [crowd, names, without] = await Promise.all([
@@ -46,7 +58,8 @@ async function measureAll(options: Pick<Measuring, 'measuredMs'>) {
     measureHanging({ ...deadNames, ...options }),
     measureHanging({ ...deadNames, dead: 0, ...options }),
   ]);
-  return { crowd, names, without };
+  const stoodStillMs = [crowd, names, without].map((measured) => measured.stoodStillMs);
+  return { crowd, names, without, busyMs: Math.max(maxOf(without), ...stoodStillMs) };
 }
 
 function crowdFigures(measured: Measured): readonly Figure[] {
