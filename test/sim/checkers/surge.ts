@@ -1,8 +1,8 @@
 /**
  * Surge: while many targets of a shard fail, they turn unhealthy no faster than the surge limit. A run's surge begins
  * at the earliest when more targets have failed within the window than may turn before a surge. From then on only
- * these, and as many as a surge of that age allows, have turned. A turn is seen at its commit, so a slow commit
- * violates nothing.
+ * these, and as many as a surge of that age allows, have turned. A run that hands over targets meanwhile has fewer, but
+ * what turned before stays turned. A turn is seen at its commit, so a slow commit violates nothing.
  */
 import type { ProbeRecord } from '../../../shared/core/records.ts';
 import { targetAddress } from '../../../shared/store/keys.ts';
@@ -18,6 +18,8 @@ const decidingMs = 30_000;
 type RunSeen = {
   /** By target, when it last failed; the longest ago comes first. */
   readonly failed: Map<string, number>;
+  /** So many may have turned before a surge: with the most targets that the run had while these failed. */
+  before: number;
   /** When more of them had failed than may turn before a surge; undefined: they have not. */
   sinceMs: number | undefined;
   /** By target, when the probe ended that turned it. */
@@ -29,7 +31,7 @@ export const surge: Checker = (facts, violated) => {
   const runs = new Map<string, RunSeen>();
 
   const runOf = (prober: string): RunSeen => {
-    const run = runs.get(prober) ?? { failed: new Map(), sinceMs: undefined, turned: new Map() };
+    const run = runs.get(prober) ?? { failed: new Map(), before: 0, sinceMs: undefined, turned: new Map() };
     runs.set(prober, run);
     return run;
   };
@@ -44,8 +46,10 @@ export const surge: Checker = (facts, violated) => {
       if (endMs - atMs <= surgeWindowMs + decidingMs) break;
       run.failed.delete(uid);
     }
+    if (run.failed.size < turnsBeforeSurge(0)) run.before = 0;
     if (run.failed.size < turnsBeforeSurge(0) && run.sinceMs === undefined) return;
     const most = turnsBeforeSurge(targetsOf(facts, prober));
+    run.before = Math.max(run.before, most);
     if (run.failed.size > most) run.sinceMs ??= endMs;
     // Well below the limit the run has seen the end of its surge, too.
     else if (run.failed.size < most / 2) run.sinceMs = undefined;
@@ -66,7 +70,7 @@ export const surge: Checker = (facts, violated) => {
     if (run.sinceMs === undefined) return;
     const targets = targetsOf(facts, writer);
     const surgeMs = nowMs() - run.sinceMs;
-    if (run.turned.size > turnsBeforeSurge(targets) + turnsInSurge(surgeMs, targets))
+    if (run.turned.size > Math.max(run.before, turnsBeforeSurge(targets)) + turnsInSurge(surgeMs, targets))
       violated(`${writer} let ${run.turned.size} of ${targets} targets turn, ${surgeMs} ms after a surge began`);
   };
 
