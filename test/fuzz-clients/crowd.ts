@@ -47,6 +47,10 @@ type Seen = {
   /** Why the others were none. */
   readonly troubles: readonly string[];
   readonly rssMib: number;
+  /** The longest that the product had no processor, in the time of one sample. */
+  readonly waitedMs: number;
+  /** The longest that the targets, which do next to nothing, did not run: then nothing on the machine did in time. */
+  readonly stoodStillMs: number;
 };
 
 export async function crowdStage(options: CrowdOptions): Promise<readonly Figure[]> {
@@ -62,9 +66,11 @@ export async function crowdStage(options: CrowdOptions): Promise<readonly Figure
   const port = Number(new URL(product.url).port);
   const seenDuring = async (ms: number): Promise<Seen> => {
     await answerOf(servers, {});
+    const fromMs = Date.now();
     const seen = await watched(product, ms);
-    const { asked } = (await answerOf(servers, {})) as TargetReport;
-    return { ...seen, lateMs: Object.values(asked).flatMap(latenessesOf) };
+    const { asked, standstills } = (await answerOf(servers, {})) as TargetReport;
+    const stoodStillMs = longest(standstills.filter(({ endedAtMs }) => endedAtMs > fromMs).map((each) => each.ms));
+    return { ...seen, stoodStillMs, lateMs: Object.values(asked).flatMap(latenessesOf) };
   };
   const figures: Figure[] = [];
   try {
@@ -114,19 +120,24 @@ async function register({ url }: Product, targets: number, port: number): Promis
   if (stored < targets) throw new Error(`${stored} of ${targets} targets were registered: ${said.slice(-500)}`);
 }
 
-async function watched(product: Product, ms: number): Promise<Omit<Seen, 'lateMs'>> {
+async function watched(product: Product, ms: number): Promise<Omit<Seen, 'lateMs' | 'stoodStillMs'>> {
   const [healthMs, troubles]: [number[], string[]] = [[], []];
-  let rss = 0;
+  let [rss, waitedMs, waitedBeforeMs] = [0, 0, product.waitedMs()];
   const endMs = performance.now() + ms;
   while (performance.now() < endMs && product.fault() === undefined) {
     const startMs = performance.now();
     const trouble = await healthTrouble(product);
     if (trouble) troubles.push(trouble);
     else healthMs.push(performance.now() - startMs);
-    if (product.fault() === undefined) rss = Math.max(rss, product.memory().rss);
+    if (product.fault() === undefined) {
+      rss = Math.max(rss, product.memory().rss);
+      const nowMs = product.waitedMs();
+      waitedMs = Math.max(waitedMs, nowMs - waitedBeforeMs);
+      waitedBeforeMs = nowMs;
+    }
     await sleep(systemClock, sampleMs);
   }
-  return { healthMs, troubles, rssMib: rss / mib };
+  return { healthMs, troubles, rssMib: rss / mib, waitedMs };
 }
 
 const healthMsMax = 10_000;
@@ -187,6 +198,7 @@ function attackFigures(name: string, seen: Seen, { quiet, targets, attackMs, sla
       limit: healthLimit,
       unit: 'ms',
     }),
+    unjudged(`${name}: without a processor for`, `${seen.waitedMs.toFixed(0)} ms, its targets ${seen.stoodStillMs} ms`),
     atMost(`${name}: memory`, seen.rssMib, { limit: limits.rssMib, unit: 'MiB' }),
   ];
 }

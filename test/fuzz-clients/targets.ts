@@ -3,17 +3,21 @@
  * with what they measure: so they answer without `node:http`.
  */
 import { type AddressInfo, createServer } from 'node:net';
+import { type Standstill, watchStandstills } from '../support/standstill.ts';
 
 export type TargetReport = {
   readonly port: number;
   /** Wall times of the requests since the last message, by path. */
   readonly asked: Readonly<Record<string, readonly number[]>>;
+  /** Since the start. */
+  readonly standstills: readonly Standstill[];
 };
 
 const answer = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n';
 const backlog = 4_096;
 
 let asked: Record<string, number[]> = {};
+const standstills = watchStandstills();
 
 const server = createServer((socket) => {
   // A probe sends its whole request at once.
@@ -30,7 +34,7 @@ const server = createServer((socket) => {
 
 const tell = () => {
   const { port } = server.address() as AddressInfo;
-  process.send?.({ port, asked } satisfies TargetReport);
+  process.send?.({ port, asked, standstills: standstills() } satisfies TargetReport);
   asked = {};
 };
 

@@ -5,12 +5,15 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Memory, memoryOf } from '../support/process-memory.ts';
+import { waitedForProcessorMs } from '../support/processor-wait.ts';
 import { until } from '../support/wait.ts';
 
 export type Product = {
   readonly url: string;
   /** Bytes, as the kernel counts them. */
   readonly memory: () => Memory;
+  /** For how long its main thread could run and had no processor, since its start. */
+  readonly waitedMs: () => number;
   /** Whether it runs; else what it said last. */
   readonly fault: () => string | undefined;
   /** Sends SIGTERM; returns how long the end took, and the exit code or signal. After 20 s it is killed. */
@@ -55,6 +58,7 @@ export async function startProduct(dataDir: string, more = ''): Promise<Product>
   return {
     url,
     memory: () => memoryOf(child),
+    waitedMs: () => waitedForProcessorMs(child.pid ?? 0),
     fault: () => (isOver(child) ? `ended with ${endOf(child)}: ${said}` : undefined),
     terminate: async () => {
       const startMs = performance.now();
