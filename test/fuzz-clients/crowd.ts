@@ -11,6 +11,7 @@ import { type Product, startProduct } from '../fuzz-peers/product.ts';
 import { answerOf, forkBeside } from '../support/children.ts';
 import { atMost, type Figure, judged, quantileOf, unjudged } from '../support/figures.ts';
 import { mib } from '../support/process-memory.ts';
+import { longestSince } from '../support/standstill.ts';
 import type { AttackKind } from './attack-kinds.ts';
 import type { AttackOrder } from './attackers.ts';
 import type { TargetReport } from './targets.ts';
@@ -69,8 +70,11 @@ export async function crowdStage(options: CrowdOptions): Promise<readonly Figure
     const fromMs = Date.now();
     const seen = await watched(product, ms);
     const { asked, standstills } = (await answerOf(servers, {})) as TargetReport;
-    const stoodStillMs = longest(standstills.filter(({ endedAtMs }) => endedAtMs > fromMs).map((each) => each.ms));
-    return { ...seen, stoodStillMs, lateMs: Object.values(asked).flatMap(latenessesOf) };
+    return {
+      ...seen,
+      stoodStillMs: longestSince(standstills, fromMs),
+      lateMs: Object.values(asked).flatMap(latenessesOf),
+    };
   };
   const figures: Figure[] = [];
   try {
@@ -122,7 +126,8 @@ async function register({ url }: Product, targets: number, port: number): Promis
 
 async function watched(product: Product, ms: number): Promise<Omit<Seen, 'lateMs' | 'stoodStillMs'>> {
   const [healthMs, troubles]: [number[], string[]] = [[], []];
-  let [rss, waitedMs, waitedBeforeMs] = [0, 0, product.waitedMs()];
+  let [rss, waitedMs] = [0, 0];
+  let waitedBeforeMs: number | undefined;
   const endMs = performance.now() + ms;
   while (performance.now() < endMs && product.fault() === undefined) {
     const startMs = performance.now();
@@ -132,7 +137,7 @@ async function watched(product: Product, ms: number): Promise<Omit<Seen, 'lateMs
     if (product.fault() === undefined) {
       rss = Math.max(rss, product.memory().rss);
       const nowMs = product.waitedMs();
-      waitedMs = Math.max(waitedMs, nowMs - waitedBeforeMs);
+      waitedMs = Math.max(waitedMs, nowMs - (waitedBeforeMs ?? nowMs));
       waitedBeforeMs = nowMs;
     }
     await sleep(systemClock, sampleMs);

@@ -130,21 +130,20 @@ function isOpposed(kind: Kind, conditions: readonly string[]): boolean {
   const agreed = rows.filter(({ isSuccess, isHealthy }) => isSuccess && isHealthy);
   const isUsual = ({ state }: (typeof rows)[number]) => !kind.url.startsWith('http') || state.status === 200;
   const isFast = agreed.some(({ state }) => state.ms <= 1_000);
-  const byErrors = isMetByErrors(kind, conditions) || isMetByOtherErrors(kind, conditions);
+  const byErrors = rows.some(isError) || isMetByOtherErrors(kind, conditions);
   const isTimed = conditions.some((condition) => /response_time/i.test(condition));
   const isOfMachine = conditions.some((condition) => /\b(inf|nan|1e30|9223372036854775808)\b/i.test(condition));
   return agreed.length === 0 || !isFast || isTimed || isOfMachine || (byErrors && !agreed.some(isUsual));
 }
 
-function isMetByErrors(kind: Kind, conditions: readonly string[]): boolean {
-  const rows = table(kind, conditions, Number.POSITIVE_INFINITY);
-  return rows.some(({ state, isSuccess, isHealthy }) => isHealthy && !isSuccess && state.connected);
-}
+/** An answer with which Gatus is content and a probe fails. */
+const isError = ({ state, isSuccess, isHealthy }: ReturnType<typeof table>[number]): boolean =>
+  isHealthy && !isSuccess && state.connected;
 
 /** Of the statuses that a pattern matches not all are recorded: two conditions may both be met by another error. */
 const isMetByOtherErrors = (kind: Kind, conditions: readonly string[]): boolean =>
   conditions.some((condition) => /status.*pat\(|pat\(.*status/i.test(condition)) &&
-  conditions.every((condition) => isMetByErrors(kind, [condition]));
+  conditions.every((condition) => table(kind, [condition], Number.POSITIVE_INFINITY).some(isError));
 
 describe('no endpoint becomes the opposite probe', () => {
   for (const kind of kinds) {

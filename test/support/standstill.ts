@@ -7,6 +7,10 @@ const worthMs = 50;
 /** `endedAtMs`: wall time. */
 export type Standstill = { readonly endedAtMs: number; readonly ms: number };
 
+/** The longest of those that ended after this wall time. */
+export const longestSince = (standstills: readonly Standstill[], fromMs: number): number =>
+  Math.max(0, ...standstills.filter(({ endedAtMs }) => endedAtMs > fromMs).map(({ ms }) => ms));
+
 /**
  * Begins to watch this process. The result returns when it should have run and neither ran nor computed: a turn that
  * computes for long is the process' own, and is not counted.

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
 import { answerOf, forkBeside } from '../../support/children.ts';
-import type { Standstill } from '../../support/standstill.ts';
+import { longestSince, type Standstill } from '../../support/standstill.ts';
 import type { Orders } from './hanging-prober.ts';
 import type { Asked, Served, Servers } from './hanging-targets.ts';
 
@@ -48,11 +48,10 @@ export async function measureHanging({ settleMs, measuredMs, ...orders }: Measur
     const { asked, standstills } = (await answerOf(targets, 'asked')) as Served;
     const ended = (await answerOf(prober, 'end')) as Ended;
     const periodMs = orders.periodSeconds * 1000;
-    const measuredOnes = [...standstills, ...ended.standstills].filter(({ endedAtMs }) => endedAtMs > fromMs);
     return {
       ...latenesses(asked, { fromMs, untilMs, periodMs }),
       ended,
-      stoodStillMs: Math.max(0, ...measuredOnes.map(({ ms }) => ms)),
+      stoodStillMs: longestSince([...standstills, ...ended.standstills], fromMs),
     };
   } finally {
     prober?.kill('SIGKILL');

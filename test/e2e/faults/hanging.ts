@@ -34,7 +34,7 @@ export const hangingStep: Step = {
     const { calmest, count } = await measureCalmly({ measuredMs: measuredMs[length] });
     return [
       unjudged('measurements, of which the one on the calmest machine is judged', `${count}`),
-      unjudged('the machine let a process wait for', `${calmest.busyMs} ms`),
+      unjudged('longest standstill of a process, or lateness without dead names', `${calmest.busyMs} ms`),
       ...crowdFigures(calmest.crowd),
       ...nameFigures(calmest.names, calmest.without),
     ];

@@ -46,8 +46,9 @@ export const surge: Checker = (facts, violated) => {
       if (endMs - atMs <= surgeWindowMs + decidingMs) break;
       run.failed.delete(uid);
     }
-    if (run.failed.size < turnsBeforeSurge(0)) run.before = 0;
-    if (run.failed.size < turnsBeforeSurge(0) && run.sinceMs === undefined) return;
+    const isCalm = run.failed.size < turnsBeforeSurge(0);
+    if (isCalm) run.before = 0;
+    if (isCalm && run.sinceMs === undefined) return;
     const most = turnsBeforeSurge(targetsOf(facts, prober));
     run.before = Math.max(run.before, most);
     if (run.failed.size > most) run.sinceMs ??= endMs;
