@@ -5,6 +5,7 @@
 import { type Clock, systemClock } from '../../shared/lib/clock.ts';
 import type { Slices } from '../../shared/lib/slices.ts';
 import type { ClientStream } from './client-stream.ts';
+import { WaitingRequests } from './waiting-requests.ts';
 
 type Fetch = (request: Request) => Response | Promise<Response>;
 
@@ -26,16 +27,14 @@ export type AnswerRoomPorts = {
 };
 
 export function withAnswerRoom(fetch: Fetch, { turns, unread, clock = systemClock }: AnswerRoomPorts): Fetch {
-  const waiting: (() => void)[] = [];
+  const waiting = new WaitingRequests();
   let making = 0;
   let isLooking = false;
   const hasRoom = () => making < makingMax && unreadBytes(unread) <= unreadBytesMax;
   const admit = (): boolean => {
-    const next = hasRoom() ? waiting.shift() : undefined;
-    if (!next) return false;
+    if (!hasRoom() || !waiting.admitNext()) return false;
     making += 1;
-    next();
-    return waiting.length > 0;
+    return !waiting.isEmpty;
   };
   /** The client that has read nothing for longest, of those that had the time for it. */
   const disconnect = (): boolean => {
@@ -48,29 +47,26 @@ export function withAnswerRoom(fetch: Fetch, { turns, unread, clock = systemCloc
     return true;
   };
   const look = () => {
-    isLooking = waiting.length > 0;
+    isLooking = !waiting.isEmpty;
     if (!isLooking) return;
     turns.add(disconnect);
     turns.add(admit);
     clock.setTimer(lookMs, look);
   };
-  const wait = (): Promise<void> =>
-    new Promise((resolve) => {
-      waiting.push(resolve);
-      if (isLooking) return;
-      isLooking = true;
-      clock.setTimer(lookMs, look);
-    });
+  const lookLater = () => {
+    if (isLooking) return;
+    isLooking = true;
+    clock.setTimer(lookMs, look);
+  };
   return async (request) => {
     if (!methods.has(request.method)) return fetch(request);
-    let isGone = false;
-    if (waiting.length === 0 && hasRoom()) making += 1;
+    if (waiting.isEmpty && hasRoom()) making += 1;
     else {
-      await wait();
-      isGone = request.signal.aborted;
+      lookLater();
+      if (!(await waiting.wait(request))) return new Response();
     }
     try {
-      return isGone ? new Response() : await fetch(request);
+      return await fetch(request);
     } finally {
       making -= 1;
       // In a later piece of work, when the answer has been written and counts.

@@ -3,18 +3,16 @@
  * what lives until its request is answered outlives the cheap collections of garbage: many at once make long pauses.
  */
 import type { ApiDeps } from '../../shared/api/deps.ts';
-import { Fifo } from '../../shared/lib/fifo.ts';
 import type { Slices } from '../../shared/lib/slices.ts';
+import { WaitingRequests } from './waiting-requests.ts';
 
 /** Enough for their writes to share a transaction. */
 const atOnceMax = 8;
 
-type Waiting = { readonly request: Request; readonly admitted: () => void };
-
 export class BodyRoom {
   readonly #turns: Pick<Slices, 'add'>;
   readonly #underWay = new Set<Request>();
-  readonly #waiting = new Fifo<Waiting>();
+  readonly #waiting = new WaitingRequests();
 
   constructor(turns: Pick<Slices, 'add'>) {
     this.#turns = turns;
@@ -22,7 +20,7 @@ export class BodyRoom {
 
   readonly admit: NonNullable<ApiDeps['admit']> = async (request) => {
     if (this.#underWay.size < atOnceMax) this.#underWay.add(request);
-    else await new Promise<void>((admitted) => this.#waiting.push({ request, admitted }));
+    else await this.#waiting.wait(request);
   };
 
   /** Once the request is answered, whether it has been admitted or not. */
@@ -31,10 +29,8 @@ export class BodyRoom {
   }
 
   readonly #admitNext = (): boolean => {
-    const next = this.#underWay.size < atOnceMax ? this.#waiting.shift() : undefined;
-    if (!next) return false;
-    this.#underWay.add(next.request);
-    next.admitted();
-    return true;
+    const next = this.#underWay.size < atOnceMax ? this.#waiting.admitNext() : undefined;
+    if (next) this.#underWay.add(next);
+    return next !== undefined;
   };
 }

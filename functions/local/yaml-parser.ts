@@ -4,6 +4,7 @@ import type { ParseYaml } from '../../shared/api/deps.ts';
 import type { ParsedDocuments } from '../../shared/api/json-text.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { AskedThread } from './asked-thread.ts';
+import { type WaitingRequest, WaitingRequests } from './waiting-requests.ts';
 
 export type YamlParser = { readonly parse: ParseYaml; close(): Promise<void> };
 
@@ -21,25 +22,28 @@ const url = new URL(`./yaml-thread${extname(import.meta.filename)}`, import.meta
 export function yamlParser(clock: Clock): YamlParser {
   const thread = new AskedThread<string, ParsedDocuments>({ url, heapMbMax, msMax: parseMsMax, clock });
   const closed = new AbortController();
-  let last: Promise<unknown> = Promise.resolve();
+  const waiting = new WaitingRequests<WaitingRequest>();
+  let last: Promise<ParsedDocuments> | undefined;
   let cancelEnd = () => {};
-  const parseNext = async (text: string, gone: AbortSignal): Promise<ParsedDocuments> => {
-    if (gone.aborted) return { kind: 'malformed', reason: 'the client has gone' };
+  const parseNow = async (text: string): Promise<ParsedDocuments> => {
     cancelEnd();
     const answer = await thread.ask(text, closed.signal);
     cancelEnd = clock.setTimer(idleMsMax, () => void thread.end());
     return answer.kind === 'none' ? { kind: 'malformed', reason: `the body ${answer.detail}` } : answer;
   };
   return {
-    async parse(text, gone) {
+    async parse(text, signal) {
       if (text.length <= shortMax) return (await import('../../shared/api/yaml-text.ts')).parseYaml(text);
-      const parsed = last.then(() => parseNext(text, gone));
-      last = parsed;
+      if (last !== undefined && !(await waiting.wait({ signal })))
+        return { kind: 'malformed', reason: 'the client has gone' };
+      last = parseNow(text);
+      const parsed = await last;
+      if (!waiting.admitNext()) last = undefined;
       return parsed;
     },
     async close() {
       closed.abort();
-      await last;
+      while (last !== undefined) await last;
       cancelEnd();
       await thread.end();
     },

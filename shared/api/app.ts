@@ -68,13 +68,13 @@ export function apiApp(deps: ApiDeps): ApiApp {
 
 /** A request whose client has gone ends where it would wait for its next piece of work. */
 function whileThere(request: Request, deps: ApiDeps): ApiDeps {
-  const { pause } = deps;
+  const { pause, admit } = deps;
   if (!pause) return deps;
-  const pauseOrEnd = async () => {
-    await pause();
+  const unlessGone = async (waited: Promise<void>) => {
+    await waited;
     if (request.signal.aborted) throw new ClientGone();
   };
-  return { ...deps, pause: pauseOrEnd };
+  return { ...deps, pause: () => unlessGone(pause()), ...(admit && { admit: () => unlessGone(admit(request)) }) };
 }
 
 const honoPath = ({ path }: Pick<Route, 'path'>): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
