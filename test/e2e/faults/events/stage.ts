@@ -3,6 +3,7 @@ import type { Subscriber } from '../../../../shared/bus/in-process.ts';
 import type { Store } from '../../../../shared/store/store.ts';
 import { askApi } from '../../../support/api-client.ts';
 import { answerOf, forkBeside } from '../../../support/children.ts';
+import type { LogLine } from '../../../support/recording-log.ts';
 import type { Api } from '../../api.ts';
 import type { Answered, Told } from '../answering.ts';
 import { startInMemory } from '../in-memory.ts';
@@ -13,6 +14,8 @@ export type Stage = {
   readonly api: Api;
   readonly bus: LossyBus;
   readonly store: Store;
+  /** What the product has logged beyond `info`. */
+  warnings(): readonly LogLine[];
   /** Sets what the servers answer from now on. */
   tell(told: Told): void;
   subscribe(detailType: string, subscriber: Subscriber): void;
@@ -23,12 +26,13 @@ export async function openStage(): Promise<Stage> {
   const servers = forkBeside('../answering.ts', import.meta.url);
   const { port } = (await answerOf(servers)) as Answered;
   const bus = lossyBus();
-  const { runtime, store } = await startInMemory({ wrapBus: bus.wrap });
+  const { runtime, store, log } = await startInMemory({ wrapBus: bus.wrap });
   return {
     port,
     api: (method, path, body) => askApi(runtime, method, path, body),
     bus,
     store,
+    warnings: () => log.lines.filter(({ level }) => level !== 'info'),
     tell: (told) => void servers.send(told),
     subscribe: (detailType, subscriber) =>
       void runtime.bus.subscribe({ source: ['probelet'], 'detail-type': [detailType] }, subscriber),

@@ -5,6 +5,7 @@ import { targetAddress } from '../../../../shared/store/keys.ts';
 import { readTarget } from '../../../../shared/table/targets.ts';
 import { atLeast, atMost, exactly, type Figure, quantileOf, unjudged } from '../../../support/figures.ts';
 import { seededRandom } from '../../../support/seeded-random.ts';
+import { longestSince, watchStandstills } from '../../../support/standstill.ts';
 import { listTargets, namespace } from '../listed.ts';
 import type { Length, Step } from '../step.ts';
 import { type Actor, failing, flipping, leaving, recovering, registeredLate, reported, respecified } from './cast.ts';
@@ -63,8 +64,11 @@ async function loseAll(stage: Stage, ms: number): Promise<readonly Figure[]> {
   const delivered = requests.delivered.size;
   const [lost, commits] = [stage.bus.lost(), commitsIn(stage, fromTaken)];
   stage.bus.lose(undefined);
+  const standstills = watchStandstills();
+  const followedMs = Date.now();
   const rightMs = await follow(stage, actors);
   const open = await openIn(stage, actors);
+  const why = rightMs.length < actors.length ? await firstWrong(stage, actors) : [];
   const wanted = [...fails, ...reports].map(({ name }) => name);
   const onBus = targetsOf(stage, 'Container Restart Requested');
   const recovered = targetsOf(stage, 'Container Recovered');
@@ -73,6 +77,8 @@ async function loseAll(stage: Stage, ms: number): Promise<readonly Figure[]> {
     atLeast('results that changed meanwhile', commits, { limit: flips.length }),
     exactly('restart requests delivered meanwhile', delivered, 0),
     exactly('targets whose status is right after 60 s', rightMs.length, actors.length),
+    ...why,
+    unjudged('this process stood still for, at the most', `${longestSince(standstills(), followedMs)} ms`),
     unjudged('right after, p50, p99', `${seconds(rightMs, 0.5)} s, ${seconds(rightMs, 0.99)} s`),
     atMost('the last one right after', (rightMs.length < actors.length ? Infinity : (rightMs.at(-1) ?? 0)) / 1_000, {
       limit: rightWithinMs / 1_000,
@@ -148,6 +154,36 @@ async function follow(stage: Stage, actors: readonly Actor[]): Promise<readonly 
     await sleep(systemClock, lookMs);
   }
   return [...since.values()].sort((a, b) => a - b);
+}
+
+/** Enough to see whether its change was not committed, not published or not taken in. */
+async function firstWrong(stage: Stage, actors: readonly Actor[]): Promise<readonly Figure[]> {
+  const views = new Map((await listTargets(stage.api)).map((view) => [view.metadata.name, view]));
+  const wrong = actors.find(({ name, truth }) => !truth(views.get(name)));
+  if (!wrong) return [unjudged('the first that is not right', 'right since')];
+  const state = await readTarget(stage.store, targetAddress(namespace, wrong.name));
+  const published = stage.bus.taken.filter(({ detail }) => 'target' in detail && detail.target.name === wrong.name);
+  const { acked, outbox } = state?.status ?? {};
+  const versions = Object.entries(state?.probes ?? {}).map(([name, { version }]) => `${name} ${version}`);
+  return [
+    unjudged('the first that is not right', `${wrong.name}: ${versions}, ${JSON.stringify({ acked, outbox })}`),
+    unjudged(
+      'its last events',
+      published
+        .slice(-5)
+        .map(({ detailType, timeMs }) => `${detailType} ${timeMs}`)
+        .join(', '),
+    ),
+    unjudged('that was found at', `${Date.now()}`),
+    unjudged(
+      'warnings',
+      stage
+        .warnings()
+        .slice(-5)
+        .map((line) => JSON.stringify(line))
+        .join(' '),
+    ),
+  ];
 }
 
 /** Versions that STATUS has not acked, and outboxes that are not empty. */
