@@ -35,6 +35,8 @@ export type Connection = Duplex & { readonly isWaiting?: boolean };
 
 type Use = {
   readonly requests: number;
+  /** The last request. It is complete once all of its body has been read. */
+  readonly last?: Pick<IncomingMessage, 'complete'>;
   /** When the number has changed last, by the monotonic clock. */
   readonly sinceMs: number;
 };
@@ -57,24 +59,31 @@ export function boundConnections(server: Pick<Server, 'maxConnections' | 'on'>, 
     socket.once('close', () => underWay.delete(socket));
     if (underWay.size > max * fullPart) leastMissed(underWay, performance.now())?.destroy();
   });
-  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+  server.on('request', (last: IncomingMessage, response: ServerResponse) => {
+    const { socket } = last;
     const count = (change: number) => {
       const { requests = 0 } = underWay.get(socket) ?? {};
       // Removes and adds the entry, so that it comes last. A closed connection has already been removed.
-      if (underWay.delete(socket)) underWay.set(socket, { requests: requests + change, sinceMs: performance.now() });
+      if (underWay.delete(socket))
+        underWay.set(socket, { requests: requests + change, last, sinceMs: performance.now() });
     };
     count(1);
     response.once('close', () => count(-1));
   });
 }
 
-/** The connection that has been idle for longest; or else the one whose request has waited for longest. */
+/**
+ * The connection that has been idle for longest; or else the one whose request has waited for longest; or else the one
+ * whose body has: while it is not read, nothing shows that its client has gone.
+ */
 export function leastMissed(underWay: ReadonlyMap<Connection, Use>, nowMs: number): Connection | undefined {
   const without = [...underWay].filter(([socket, { requests }]) => requests === 0 && !socket.destroyed);
   const idle = without.filter(([{ isWaiting }]) => !isWaiting);
+  const hasWaited = ([, { sinceMs }]: readonly [Connection, Use]) => nowMs - sinceMs >= waitMsMin;
   const [socket] =
     idle.find(([, { sinceMs }], at) => nowMs - sinceMs >= idleMsMin || idle.length - at > newMax) ??
-    without.find(([, { sinceMs }]) => nowMs - sinceMs >= waitMsMin) ??
+    without.find(hasWaited) ??
+    [...underWay].find((each) => each[1].last?.complete === false && !each[0].destroyed && hasWaited(each)) ??
     [];
   return socket;
 }

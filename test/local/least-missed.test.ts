@@ -4,7 +4,13 @@ import { Duplex } from 'node:stream';
 import { describe, test } from 'node:test';
 import { type Connection, leastMissed } from '../../functions/local/connections.ts';
 
-type Given = { readonly requests?: number; readonly isWaiting?: boolean; readonly isClosed?: boolean };
+type Given = {
+  readonly requests?: number;
+  readonly isWaiting?: boolean;
+  readonly isClosed?: boolean;
+  /** Whether all of its last request has been read. */
+  readonly complete?: boolean;
+};
 
 const nowMs = 10_000;
 
@@ -12,11 +18,12 @@ const nowMs = 10_000;
 function chosen(all: readonly (readonly [name: string, agoMs: number, given?: Given])[]): string | undefined {
   const names = new Map<Connection, string>();
   const underWay = new Map(
-    all.map(([name, agoMs, { requests = 0, isWaiting = false, isClosed = false } = {}]) => {
+    all.map(([name, agoMs, given = {}]) => {
+      const { requests = 0, isWaiting = false, isClosed = false, complete = true } = given;
       const connection = Object.assign(new Duplex(), { isWaiting });
       if (isClosed) connection.destroy();
       names.set(connection, name);
-      return [connection as Connection, { requests, sinceMs: nowMs - agoMs }];
+      return [connection as Connection, { requests, last: { complete }, sinceMs: nowMs - agoMs }];
     }),
   );
   const connection = leastMissed(underWay, nowMs);
@@ -31,6 +38,7 @@ const old = {
   gone: ['gone', 900, { isClosed: true }],
 } as const;
 const waiting = (agoMs: number) => ['waiting', agoMs, { isWaiting: true }] as const;
+const sending = (agoMs: number) => ['sending', agoMs, { requests: 1, complete: false }] as const;
 const justNow = ['new', 10] as const;
 
 describe('the client that gives way', () => {
@@ -43,6 +51,13 @@ describe('the client that gives way', () => {
     ['is one that has just connected, where many have', manyNew, 'new 0'],
     ['is not one whose request has just come', [waiting(90), justNow], undefined],
     ['is one whose request has waited long, where none is idle', [waiting(200), justNow], 'waiting'],
+    ['is not one whose body is read, where the request of another waits', [sending(900), waiting(200)], 'waiting'],
+    [
+      'is one whose body has not been read for long, where all others are answered',
+      [old.asking, sending(200)],
+      'sending',
+    ],
+    ['is not one whose body has just come', [old.asking, sending(90)], undefined],
   ] as const)
     test(what, () => assert.equal(chosen(all), expected));
 });
