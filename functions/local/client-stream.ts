@@ -61,6 +61,11 @@ export class ClientStream extends Duplex {
     return this.#rest !== undefined;
   }
 
+  /** A request is in progress, not all of which has been read. */
+  get isSending(): boolean {
+    return this.#answersUnderWay > 0 && this.#last?.complete === false;
+  }
+
   /** Call for each request that the parser has found: nothing more is read until it is answered. */
   answering(request: IncomingMessage, response: ServerResponse): void {
     this.#isNew = false;

@@ -30,13 +30,14 @@ const fullPart = 3 / 4;
 /** The server emits it with the stream of each new connection. */
 export const clientEvent = 'client';
 
-/** `isWaiting`: its client has sent something whose turn has not come. */
-export type Connection = Duplex & { readonly isWaiting?: boolean };
+/**
+ * `isWaiting`: its client has sent something whose turn has not come. `isSending`: of a request in progress not all has
+ * been read.
+ */
+export type Connection = Duplex & { readonly isWaiting?: boolean; readonly isSending?: boolean };
 
 type Use = {
   readonly requests: number;
-  /** The last request. It is complete once all of its body has been read. */
-  readonly last?: Pick<IncomingMessage, 'complete'>;
   /** When the number has changed last, by the monotonic clock. */
   readonly sinceMs: number;
 };
@@ -59,13 +60,11 @@ export function boundConnections(server: Pick<Server, 'maxConnections' | 'on'>, 
     socket.once('close', () => underWay.delete(socket));
     if (underWay.size > max * fullPart) leastMissed(underWay, performance.now())?.destroy();
   });
-  server.on('request', (last: IncomingMessage, response: ServerResponse) => {
-    const { socket } = last;
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     const count = (change: number) => {
       const { requests = 0 } = underWay.get(socket) ?? {};
       // Removes and adds the entry, so that it comes last. A closed connection has already been removed.
-      if (underWay.delete(socket))
-        underWay.set(socket, { requests: requests + change, last, sinceMs: performance.now() });
+      if (underWay.delete(socket)) underWay.set(socket, { requests: requests + change, sinceMs: performance.now() });
     };
     count(1);
     response.once('close', () => count(-1));
@@ -83,7 +82,7 @@ export function leastMissed(underWay: ReadonlyMap<Connection, Use>, nowMs: numbe
   const [socket] =
     idle.find(([, { sinceMs }], at) => nowMs - sinceMs >= idleMsMin || idle.length - at > newMax) ??
     without.find(hasWaited) ??
-    [...underWay].find((each) => each[1].last?.complete === false && !each[0].destroyed && hasWaited(each)) ??
+    [...underWay].find((each) => each[0].isSending && !each[0].destroyed && hasWaited(each)) ??
     [];
   return socket;
 }

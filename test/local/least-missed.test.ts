@@ -8,8 +8,7 @@ type Given = {
   readonly requests?: number;
   readonly isWaiting?: boolean;
   readonly isClosed?: boolean;
-  /** Whether all of its last request has been read. */
-  readonly complete?: boolean;
+  readonly isSending?: boolean;
 };
 
 const nowMs = 10_000;
@@ -19,11 +18,11 @@ function chosen(all: readonly (readonly [name: string, agoMs: number, given?: Gi
   const names = new Map<Connection, string>();
   const underWay = new Map(
     all.map(([name, agoMs, given = {}]) => {
-      const { requests = 0, isWaiting = false, isClosed = false, complete = true } = given;
-      const connection = Object.assign(new Duplex(), { isWaiting });
+      const { requests = 0, isWaiting = false, isClosed = false, isSending = false } = given;
+      const connection = Object.assign(new Duplex(), { isWaiting, isSending });
       if (isClosed) connection.destroy();
       names.set(connection, name);
-      return [connection as Connection, { requests, last: { complete }, sinceMs: nowMs - agoMs }];
+      return [connection as Connection, { requests, sinceMs: nowMs - agoMs }];
     }),
   );
   const connection = leastMissed(underWay, nowMs);
@@ -38,7 +37,7 @@ const old = {
   gone: ['gone', 900, { isClosed: true }],
 } as const;
 const waiting = (agoMs: number) => ['waiting', agoMs, { isWaiting: true }] as const;
-const sending = (agoMs: number) => ['sending', agoMs, { requests: 1, complete: false }] as const;
+const sending = (agoMs: number) => ['sending', agoMs, { requests: 1, isSending: true }] as const;
 const justNow = ['new', 10] as const;
 
 describe('the client that gives way', () => {

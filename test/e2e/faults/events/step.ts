@@ -140,13 +140,16 @@ function turns(fromMs: number, untilMs: number, chance: () => number): readonly 
   return nextMs >= untilMs ? [] : [nextMs, ...turns(nextMs, untilMs, chance)];
 }
 
+/** By name. */
+const viewsOf = async ({ api }: Stage): Promise<ReadonlyMap<string, TargetView>> =>
+  new Map((await listTargets(api)).map((view) => [view.metadata.name, view]));
+
 /** Since when each target is shown as it is, ascending; those that are not in the end are left out. */
 async function follow(stage: Stage, actors: readonly Actor[]): Promise<readonly number[]> {
   const beganMs = Date.now();
   const since = new Map<string, number>();
   while (Date.now() - beganMs < rightWithinMs) {
-    const views = new Map<string, TargetView>();
-    for (const view of await listTargets(stage.api)) views.set(view.metadata.name, view);
+    const views = await viewsOf(stage);
     for (const { name, truth } of actors) {
       if (!truth(views.get(name))) since.delete(name);
       else if (!since.has(name)) since.set(name, Date.now() - beganMs);
@@ -158,7 +161,7 @@ async function follow(stage: Stage, actors: readonly Actor[]): Promise<readonly 
 
 /** Enough to see whether its change was not committed, not published or not taken in. */
 async function firstWrong(stage: Stage, actors: readonly Actor[]): Promise<readonly Figure[]> {
-  const views = new Map((await listTargets(stage.api)).map((view) => [view.metadata.name, view]));
+  const views = await viewsOf(stage);
   const wrong = actors.find(({ name, truth }) => !truth(views.get(name)));
   if (!wrong) return [unjudged('the first that is not right', 'right since')];
   const state = await readTarget(stage.store, targetAddress(namespace, wrong.name));
