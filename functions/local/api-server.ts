@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { type Problem, problem, problemResponse, problemText } from '../../shared/api/problem.ts';
 import type { Log } from '../../shared/lib/log.ts';
-import { withAnswerRoom } from './answer-room.ts';
+import { AnswerRoom, takesRoom } from './answer-room.ts';
 import { BulkRoom, busy, isBulk } from './bulk-room.ts';
 import { type ClientPorts, ClientStream, healthPath } from './client-stream.ts';
 import { type ClientTurns, clientTurns } from './client-turns.ts';
@@ -67,20 +67,32 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 function answering(fetch: Fetch, { hostname, log }: ApiServerOptions, { turns, unread }: ClientPorts): Answer {
   const options = { hostname, errorHandler: (error: unknown) => failure(error, log) };
-  const atOnce = getRequestListener(fetch, options);
-  const onceThereIsRoom = getRequestListener(withAnswerRoom(fetch, { turns: turns.known, unread }), options);
+  const answers = new AnswerRoom({ turns: turns.known, unread });
   const bulk = new BulkRoom({ turns: turns.known, unread });
+  const begin = getRequestListener(async (request, { outgoing }) => {
+    try {
+      return await fetch(request);
+    } finally {
+      answers.made(outgoing);
+    }
+  }, options);
+  const onceThereIsRoom: Answer = (request, response) => {
+    if (takesRoom(request)) answers.enter(response, () => begin(request, response));
+    else void begin(request, response);
+  };
   return (request, response) => {
     const client = request.socket;
     // A supervisor is answered even if there is no room for others. A stranger is refused at once, and only what has
     // been admitted waits for room.
     if (request.url === healthPath || !(client instanceof ClientStream) || !client.isKnown)
-      void atOnce(request, response);
-    else if (!isBulk(request)) void onceThereIsRoom(request, response);
-    else {
-      const begin = () => void onceThereIsRoom(request, response);
-      bulk.enter({ client, response, begin, refuse: () => refuse(response, busy) });
-    }
+      void begin(request, response);
+    else if (!isBulk(request)) onceThereIsRoom(request, response);
+    else
+      bulk.enter({
+        ...{ client, response },
+        begin: () => onceThereIsRoom(request, response),
+        refuse: () => refuse(response, busy),
+      });
   };
 }
 

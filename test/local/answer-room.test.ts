@@ -1,7 +1,8 @@
 /** How many answers are made at once, and that each of the others is made in the end. */
 import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import { withAnswerRoom } from '../../functions/local/answer-room.ts';
+import { AnswerRoom } from '../../functions/local/answer-room.ts';
 import type { ClientStream } from '../../functions/local/client-stream.ts';
 import { mib } from '../support/process-memory.ts';
 import { turnsByHand } from '../support/turns-by-hand.ts';
@@ -12,18 +13,34 @@ const atOnce = 8;
 test('eight answers are made at once, and one more for each that is made', async () => {
   const { slices, settle } = turnsByHand();
   const made: (() => void)[] = [];
-  const fetch = () => new Promise<Response>((resolve) => made.push(() => resolve(new Response())));
   const clock = { monotonicMs: () => 0, setTimer: () => () => undefined };
-  const answer = withAnswerRoom(fetch, { turns: slices, unread: new Map(), clock });
+  const room = new AnswerRoom({ turns: slices, unread: new Map(), clock });
   const asked = 2 * atOnce;
-  const answers = Array.from({ length: asked }, () => answer(new Request('http://probelet.test/v1/targets')));
+  for (let at = 0; at < asked; at += 1)
+    room.enter(new EventEmitter(), () => new Promise((resolve) => made.push(resolve)));
   await settle();
   for (let done = 0; done < asked; done += 1) {
     assert.equal(made.length, Math.min(asked, atOnce + done));
     made[done]?.();
     await settle();
   }
-  await Promise.all(answers);
+});
+
+test('the answer to a client that has gone is not made', async () => {
+  const { slices, settle } = turnsByHand();
+  const clock = { monotonicMs: () => 0, setTimer: () => () => undefined };
+  const room = new AnswerRoom({ turns: slices, unread: new Map(), clock });
+  const responses = Array.from({ length: atOnce + 3 }, () => new EventEmitter());
+  const made: number[] = [];
+  for (const [at, response] of responses.entries())
+    room.enter(response, () => {
+      made.push(at);
+      return new Promise(() => undefined);
+    });
+  responses[atOnce]?.emit('close');
+  for (const response of responses.slice(0, atOnce)) room.made(response);
+  await settle();
+  assert.deepEqual(made.slice(atOnce), [atOnce + 1, atOnce + 2]);
 });
 
 test('clients that do not read are disconnected one by one, as many as it takes', async () => {
@@ -41,8 +58,11 @@ test('clients that do not read are disconnected one by one, as many as it takes'
     } as unknown as ClientStream;
     unread.set(client, clock.monotonicMs());
   }
-  const answer = withAnswerRoom(() => new Response(), { turns: slices, unread, clock });
-  const answered = answer(new Request('http://probelet.test/v1/targets'));
+  const room = new AnswerRoom({ turns: slices, unread, clock });
+  let isMade = false;
+  room.enter(new EventEmitter(), async () => {
+    isMade = true;
+  });
   await clock.advance(2_900);
   await settle();
   assert.deepEqual(gone, [], 'they have time to read');
@@ -54,5 +74,5 @@ test('clients that do not read are disconnected one by one, as many as it takes'
   }
   await settle();
   assert.deepEqual(gone, [0, 1, 2], 'the others fit');
-  assert.equal((await answered).status, 200);
+  assert.equal(isMade, true);
 });
