@@ -44,8 +44,11 @@ type Use = {
 
 /** What a client sends with its connection is read a few turns of the event loop later. */
 const idleMsMin = 50;
-/** Beside more connections without a request than these, one of them is no supervisor's. */
-const newMax = 8;
+/**
+ * Beside more connections without a request than these, one of them is no supervisor's. They fit into what a full server
+ * keeps free: otherwise as many would fill it, and each new client would be closed unseen until they are no longer new.
+ */
+const newMax = (max: number): number => Math.max(1, Math.min(8, Math.floor(max * (1 - fullPart))));
 /** A supervisor's request waits less. That of another client in a crowd gives way before a new client is rejected. */
 const waitMsMin = 100;
 
@@ -58,7 +61,7 @@ export function boundConnections(server: Pick<Server, 'maxConnections' | 'on'>, 
   server.on(clientEvent, (socket: Connection) => {
     underWay.set(socket, { requests: 0, sinceMs: performance.now() });
     socket.once('close', () => underWay.delete(socket));
-    if (underWay.size > max * fullPart) leastMissed(underWay, performance.now())?.destroy();
+    if (underWay.size > max * fullPart) leastMissed(underWay, newMax(max), performance.now())?.destroy();
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     const count = (change: number) => {
@@ -72,17 +75,28 @@ export function boundConnections(server: Pick<Server, 'maxConnections' | 'on'>, 
 }
 
 /**
- * The connection that has been idle for longest; or else the one whose request has waited for longest; or else the one
- * whose body has: while it is not read, nothing shows that its client has gone.
+ * The connection that has been idle for longest, unless it is one of so many new ones; or else the one whose request has
+ * waited for longest; or else the one whose body has: while it is not read, nothing shows that its client has gone.
  */
-export function leastMissed(underWay: ReadonlyMap<Connection, Use>, nowMs: number): Connection | undefined {
-  const without = [...underWay].filter(([socket, { requests }]) => requests === 0 && !socket.destroyed);
-  const idle = without.filter(([{ isWaiting }]) => !isWaiting);
-  const hasWaited = ([, { sinceMs }]: readonly [Connection, Use]) => nowMs - sinceMs >= waitMsMin;
-  const [socket] =
-    idle.find(([, { sinceMs }], at) => nowMs - sinceMs >= idleMsMin || idle.length - at > newMax) ??
-    without.find(hasWaited) ??
-    [...underWay].find((each) => each[0].isSending && !each[0].destroyed && hasWaited(each)) ??
-    [];
-  return socket;
+export function leastMissed(
+  underWay: ReadonlyMap<Connection, Use>,
+  newMax: number,
+  nowMs: number,
+): Connection | undefined {
+  let [idle, waiting, sending]: Connection[] = [];
+  let isIdleNew = false;
+  let newer = 0;
+  for (const [socket, { requests, sinceMs }] of underWay) {
+    if (socket.destroyed) continue;
+    const ms = nowMs - sinceMs;
+    if (requests === 0 && !socket.isWaiting) {
+      if (idle === undefined) {
+        idle = socket;
+        isIdleNew = ms < idleMsMin;
+      } else newer += 1;
+    } else if (ms < waitMsMin) continue;
+    else if (requests === 0) waiting ??= socket;
+    else if (socket.isSending) sending ??= socket;
+  }
+  return isIdleNew && newer < newMax ? (waiting ?? sending) : (idle ?? waiting ?? sending);
 }

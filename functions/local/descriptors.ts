@@ -21,12 +21,17 @@ export type DescriptorNeeds = {
   readonly connectionsMax: number;
 };
 
-/** For `npm start`: its files, the watchdog, and the 40 sockets of its DNS client (shared/dns/udp-pool.ts, tcp.ts). */
-export const aloneNeeds: DescriptorNeeds = { reserved: 72, connectionsMax: 512 };
+/** Connections to the port of `/healthz`, which are among the reserved. */
+export const supervisorsMax = 8;
+/**
+ * For `npm start`: its files, the watchdog, supervisors, and the 40 sockets of its DNS client (shared/dns/udp-pool.ts,
+ * tcp.ts).
+ */
+export const aloneNeeds: DescriptorNeeds = { reserved: 72 + supervisorsMax, connectionsMax: 512 };
 /** A control process also has the sockets of the AWS clients, but no probes. */
-export const controlNeeds: DescriptorNeeds = { reserved: 300, connectionsMax: 512 };
+export const controlNeeds: DescriptorNeeds = { reserved: 300 + supervisorsMax, connectionsMax: 512 };
 /** A worker serves `/healthz` and `/metrics` only. */
-export const workerNeeds: DescriptorNeeds = { reserved: 300, connectionsMax: 16 };
+export const workerNeeds: DescriptorNeeds = { reserved: 300 + supervisorsMax, connectionsMax: 16 };
 
 /** The share of watches among API connections. */
 const watchersPart = 1 / 2;

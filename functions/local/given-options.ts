@@ -6,6 +6,7 @@ import { InvalidOption } from './option-values.ts';
 const declared = {
   port: { type: 'string' },
   host: { type: 'string' },
+  'healthz-port': { type: 'string' },
   'data-dir': { type: 'string' },
   'token-file': { type: 'string' },
   'allow-exec': { type: 'string' },

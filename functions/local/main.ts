@@ -11,10 +11,11 @@ import { systemRandom } from '../../shared/lib/random.ts';
 import { visibleLine, withoutUserinfo } from '../../shared/lib/visible-text.ts';
 import type { Canary } from '../../shared/run/ports.ts';
 import type { Watchdog } from '../watchdog/watchdog.ts';
-import { apiServer } from './api-server.ts';
+import { type ApiServerOptions, apiServer } from './api-server.ts';
 import type { AwsOptions } from './aws-options.ts';
 import type { AwsServices } from './aws-services.ts';
 import { dnsServers, type WayOut } from './canaries.ts';
+import { healthPath } from './client-stream.ts';
 import { type ClientTurns, clientTurns } from './client-turns.ts';
 import { compileHere } from './compile-here.ts';
 import { startControl } from './control.ts';
@@ -24,10 +25,12 @@ import {
   type DescriptorShares,
   descriptorLimit,
   descriptorShares,
+  supervisorsMax,
   workerNeeds,
 } from './descriptors.ts';
 import { unsetSecretLines } from './environment-secrets.ts';
 import { hangFile } from './hang-file.ts';
+import { onlyHealth } from './health-listener.ts';
 import { jsonLog } from './json-log.ts';
 import { onlyLocalCallers } from './local-callers.ts';
 import { type LocalOptions, parseOptions, type ServerOptions, usage } from './options.ts';
@@ -131,38 +134,75 @@ function warnOf({ secretHosts = new Map() }: { readonly secretHosts?: SecretHost
 /** Runs until a signal, then stops in order. */
 function run(piece: Piece, running: Running): void {
   const { server: options, close, watchdog } = running;
-  const server = options && listen(piece, options, running);
+  const servers = options ? listen(piece, options, running) : [];
   const stop = async () => {
     watchdog.stopping();
-    server?.close();
-    server?.closeAllConnections();
+    for (const server of servers) {
+      server.close();
+      server.closeAllConnections();
+    }
     await piece.stop();
     close?.();
   };
   stopOnSignal({ log, stop, ...(piece.reload && { reload: piece.reload }) });
 }
 
+/** Returns the server of the API, and that of supervisors if there is one. */
 function listen(
-  piece: Piece,
+  { fetch }: Piece,
   options: ServerOptions,
   { listening, shares, watchdog, turns = clientTurns(watchdog.begins) }: Omit<Running, 'server' | 'close'>,
-): Server {
-  let { port: boundPort } = options;
+): readonly Server[] {
   if (options.warning !== undefined) say(`probelet: warning: ${options.warning}`);
-  const { host: hostname, port: askedPort } = options;
+  const { host, port, healthzPort, token } = options;
+  const isAuthorized = token === undefined ? undefined : tokenCheck(token);
+  const api = listener(fetch, options, {
+    ...{ option: 'port', port, connectionsMax: shares.connectionsMax, turns },
+    ...(isAuthorized && { isAuthorized }),
+    says: (url) => `probelet listens on ${url}${listening}`,
+  });
+  if (healthzPort === undefined) return [api];
+  const supervisors = listener(
+    onlyHealth(fetch),
+    { host, ...(token !== undefined && { token }) },
+    {
+      // Of its own: what clients of the API have used up of a turn does not matter here.
+      ...{
+        option: 'healthz-port',
+        port: healthzPort,
+        connectionsMax: supervisorsMax,
+        turns: clientTurns(watchdog.begins),
+      },
+      says: (url) => `probelet answers ${healthPath} on ${url}`,
+    },
+  );
+  return [api, supervisors];
+}
+
+type Listening = Pick<ApiServerOptions, 'connectionsMax' | 'turns' | 'isAuthorized'> & {
+  /** Which gave the port. */
+  readonly option: string;
+  readonly port: number;
+  readonly says: (url: string) => string;
+};
+
+/** Exits if the port cannot be had. */
+function listener(
+  fetch: Piece['fetch'],
+  { host: hostname, token }: Pick<ServerOptions, 'host' | 'token'>,
+  { option, port: askedPort, says, ...serving }: Listening,
+): Server {
+  let boundPort = askedPort;
   const bound = () => ({ host: hostname, port: boundPort });
-  const fetch = options.token === undefined ? onlyLocalCallers(piece.fetch, bound) : piece.fetch;
-  const isAuthorized = options.token === undefined ? undefined : tokenCheck(options.token);
-  const { connectionsMax } = shares;
-  const server = apiServer(fetch, { hostname, connectionsMax, log, turns, ...(isAuthorized && { isAuthorized }) });
+  const answer = token === undefined ? onlyLocalCallers(fetch, bound) : fetch;
+  const server = apiServer(answer, { hostname, log, ...serving });
   server.listen({ port: askedPort, host: hostname, backlog: backlogMax }, () => {
     const { address, port } = server.address() as AddressInfo;
     boundPort = port;
-    const host = address.includes(':') ? `[${address}]` : address;
-    say(`probelet listens on http://${host}:${port}${listening}`);
+    say(says(`http://${address.includes(':') ? `[${address}]` : address}:${port}`));
   });
   server.on('error', (error: NodeJS.ErrnoException) => {
-    say(`probelet: cannot listen on ${options.host}:${options.port} (${error.code}): choose another with --port`);
+    say(`probelet: cannot listen on ${hostname}:${askedPort} (${error.code}): choose another with --${option}`);
     process.exit(exitFailed);
   });
   return server;

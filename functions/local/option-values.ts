@@ -19,9 +19,9 @@ const tokenLengthMin = 16;
 /** Of a file that an option or the configuration names. */
 const optionFileBytesMax = 256 * 1_024;
 
-export function validPort(text: string): number {
+export function validPort(option: string, text: string): number {
   const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidOption(`--port: ${text} is not a port (0 to 65535)`);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidOption(`--${option}: ${text} is not a port (0 to 65535)`);
   return port;
 }
 

@@ -25,6 +25,8 @@ import {
 export type ServerOptions = {
   readonly host: string;
   readonly port: number;
+  /** Of a listener that answers `/healthz` alone. If absent, there is none. */
+  readonly healthzPort?: number;
   readonly token?: string;
   /** A warning for the operator that does not prevent the start. */
   readonly warning?: string;
@@ -98,6 +100,8 @@ Everything in one process, kept in a file:
 
   --port PORT         where the API listens (default 8080; 0: any free port)
   --host ADDRESS      on which address (default 127.0.0.1; any other needs --token-file)
+  --healthz-port PORT where /healthz alone is answered too, so that a supervisor waits behind no client of the API
+                      (default: nowhere; 0: any free port)
   --data-dir FOLDER   where the targets and their results are kept (default .probelet)
   --token-file FILE   the bearer token that every request but /healthz has to carry
   --allow-exec FILE   the commands that exec probes may run, one a line: an absolute path, or a JSON array that must match exactly
@@ -125,11 +129,11 @@ Everything in one process, kept in a file:
 
 Several processes, on one machine or many, that share a DynamoDB table and an SQS queue:
 
-  --control           one process: the API and the schedule; probes nothing (with --port, --host, --token-file, --mode
-                      and the limits above; with the --allow-exec and --secret of the workers it warns of probes that they refuse)
+  --control           one process: the API and the schedule; probes nothing (with --port, --host, --healthz-port, --token-file,
+                      --mode and the limits above; with the --allow-exec and --secret of the workers it warns of probes that they refuse)
   --worker            as many as you like: probe what they receive (with --allow-exec, --secret, --canary and
                       --tls-session-resumption; with --port, --host,
-                      --token-file and --no-target-metrics one serves /healthz and /metrics)
+                      --healthz-port, --token-file and --no-target-metrics one serves /healthz and /metrics)
   --table NAME        the table: keys pk and sk, both strings; expiresAt for its time to live
   --queue-url URL     the queue: FIFO
   --bus NAME          the EventBridge bus that every event goes to (default: none)
@@ -265,14 +269,21 @@ function quotasOf(given: Given): Partial<QuotaLimits> {
 
 function listens(given: Given): boolean {
   if (given.port !== undefined) return true;
-  const useless = (['host', 'token-file', 'no-target-metrics'] as const).find((option) => given[option] !== undefined);
+  const useless = (['host', 'healthz-port', 'token-file', 'no-target-metrics'] as const).find(
+    (option) => given[option] !== undefined,
+  );
   if (useless !== undefined) throw new InvalidOption(`--${useless}: needs --port with --worker`);
   return false;
 }
 
-function serverOptions({ port = '8080', host = '127.0.0.1', 'token-file': tokenFile }: Given): ServerOptions {
+function serverOptions(given: Given): ServerOptions {
+  const { port = '8080', host = '127.0.0.1', 'token-file': tokenFile, 'healthz-port': healthzPort } = given;
   const token = tokenFile === undefined ? undefined : readToken(tokenFile);
   const warning = tokenFile === undefined ? undefined : tokenFileWarning(tokenFile);
-  const listening = { host: validHost(host, token), port: validPort(port) };
-  return { ...listening, ...(token !== undefined && { token }), ...(warning !== undefined && { warning }) };
+  return {
+    ...{ host: validHost(host, token), port: validPort('port', port) },
+    ...(healthzPort !== undefined && { healthzPort: validPort('healthz-port', healthzPort) }),
+    ...(token !== undefined && { token }),
+    ...(warning !== undefined && { warning }),
+  };
 }

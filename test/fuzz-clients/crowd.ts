@@ -41,12 +41,20 @@ const limits = { lateMs: 50, healthMs: 1_000, rssMib: 300 };
 /** On a machine that is late without attacks, so many times as late. */
 const lateFactor = 4;
 
-type Seen = {
-  readonly lateMs: readonly number[];
-  /** Of the answers with 200. */
-  readonly healthMs: readonly number[];
+/** Of the answers to `/healthz`. */
+type Health = {
+  /** Of those with 200. */
+  readonly ms: readonly number[];
   /** Why the others were none. */
   readonly troubles: readonly string[];
+};
+
+type Seen = {
+  readonly lateMs: readonly number[];
+  /** At the port of the API, which hostile clients keep busy. */
+  readonly api: Health;
+  /** At its own port. */
+  readonly own: Health;
   readonly rssMib: number;
   /** The longest that the product had no processor, in the time of one sample. */
   readonly waitedMs: number;
@@ -125,30 +133,44 @@ async function register({ url }: Product, targets: number, port: number): Promis
 }
 
 async function watched(product: Product, ms: number): Promise<Omit<Seen, 'lateMs' | 'stoodStillMs'>> {
-  const [healthMs, troubles]: [number[], string[]] = [[], []];
+  const endMs = performance.now() + ms;
+  const [api, own, { rss, waitedMs }] = await Promise.all([
+    healthUntil(endMs, product, product.url),
+    healthUntil(endMs, product, product.healthUrl),
+    loadUntil(endMs, product),
+  ]);
+  return { api, own, rssMib: rss / mib, waitedMs };
+}
+
+async function loadUntil(endMs: number, product: Product) {
   let [rss, waitedMs] = [0, 0];
   let waitedBeforeMs: number | undefined;
-  const endMs = performance.now() + ms;
   while (performance.now() < endMs && product.fault() === undefined) {
-    const startMs = performance.now();
-    const trouble = await healthTrouble(product);
-    if (trouble) troubles.push(trouble);
-    else healthMs.push(performance.now() - startMs);
-    if (product.fault() === undefined) {
-      rss = Math.max(rss, product.memory().rss);
-      const nowMs = product.waitedMs();
-      waitedMs = Math.max(waitedMs, nowMs - (waitedBeforeMs ?? nowMs));
-      waitedBeforeMs = nowMs;
-    }
+    rss = Math.max(rss, product.memory().rss);
+    const nowMs = product.waitedMs();
+    waitedMs = Math.max(waitedMs, nowMs - (waitedBeforeMs ?? nowMs));
+    waitedBeforeMs = nowMs;
     await sleep(systemClock, sampleMs);
   }
-  return { healthMs, troubles, rssMib: rss / mib, waitedMs };
+  return { rss, waitedMs };
+}
+
+async function healthUntil(endMs: number, product: Product, url: string): Promise<Health> {
+  const [ms, troubles]: [number[], string[]] = [[], []];
+  while (performance.now() < endMs && product.fault() === undefined) {
+    const startMs = performance.now();
+    const trouble = await healthTrouble(url);
+    if (trouble) troubles.push(trouble);
+    else ms.push(performance.now() - startMs);
+    await sleep(systemClock, sampleMs);
+  }
+  return { ms, troubles };
 }
 
 const healthMsMax = 10_000;
 
 /** Why `/healthz` is not answered with 200. */
-const healthTrouble = ({ url }: Product): Promise<string | undefined> =>
+const healthTrouble = (url: string): Promise<string | undefined> =>
   fetch(`${url}/healthz`, { headers: { connection: 'close' }, signal: AbortSignal.timeout(healthMsMax) }).then(
     async (response) => {
       const text = await response.text();
@@ -170,7 +192,7 @@ const longest = (values: readonly number[]): number => Math.max(0, ...values);
 function quietFigures(quiet: Seen, targets: number, ms: number): readonly Figure[] {
   return [
     unjudged('without attacks: late, p99', `${p99Of(quiet).toFixed(0)} ms of ${quiet.lateMs.length}`),
-    unjudged('without attacks: /healthz, longest', `${longest(quiet.healthMs).toFixed(0)} ms`),
+    unjudged('without attacks: /healthz, longest', `${longestOf(quiet).toFixed(0)} ms`),
     unjudged('without attacks: memory', `${quiet.rssMib.toFixed(0)} MiB`),
     judged('without attacks: probes', `${quiet.lateMs.length}`, {
       limit: `≥ ${probesMin(targets, ms)}`,
@@ -184,10 +206,12 @@ const probesMin = (targets: number, ms: number): number => Math.floor(targets * 
 
 type Compared = { readonly quiet: Seen; readonly targets: number; readonly attackMs: number; readonly slack: number };
 
-function attackFigures(name: string, seen: Seen, { quiet, targets, attackMs, slack }: Compared): readonly Figure[] {
-  const unanswered = seen.troubles.length;
+/** At either port. */
+const longestOf = ({ api, own }: Pick<Seen, 'api' | 'own'>): number => longest([...api.ms, ...own.ms]);
+
+function attackFigures(name: string, seen: Seen, compared: Compared): readonly Figure[] {
+  const { quiet, targets, attackMs, slack } = compared;
   const lateMsMax = Math.max(slack * limits.lateMs, lateFactor * p99Of(quiet));
-  const healthLimit = Math.max(slack * limits.healthMs, lateFactor * longest(quiet.healthMs));
   const probes = seen.lateMs.length;
   return [
     atMost(`${name}: late, p99`, p99Of(seen), { limit: lateMsMax, unit: 'ms' }),
@@ -195,15 +219,20 @@ function attackFigures(name: string, seen: Seen, { quiet, targets, attackMs, sla
       limit: `≥ ${probesMin(targets, attackMs)}`,
       holds: probes >= probesMin(targets, attackMs),
     }),
-    judged(`${name}: /healthz not answered`, [unanswered, ...seen.troubles.slice(0, 1)].join(': '), {
-      limit: '0',
-      holds: unanswered === 0,
-    }),
-    atMost(`${name}: /healthz, longest`, longest(seen.healthMs), {
-      limit: healthLimit,
-      unit: 'ms',
-    }),
+    ...healthFigures(`${name}: /healthz`, seen.api, compared),
+    ...healthFigures(`${name}: /healthz at its own port`, seen.own, compared),
     unjudged(`${name}: without a processor for`, `${seen.waitedMs.toFixed(0)} ms, its targets ${seen.stoodStillMs} ms`),
     atMost(`${name}: memory`, seen.rssMib, { limit: limits.rssMib, unit: 'MiB' }),
+  ];
+}
+
+function healthFigures(name: string, { ms, troubles }: Health, { quiet, slack }: Compared): readonly Figure[] {
+  const limit = Math.max(slack * limits.healthMs, lateFactor * longestOf(quiet));
+  return [
+    judged(`${name} not answered`, [troubles.length, ...troubles.slice(0, 1)].join(': '), {
+      limit: '0',
+      holds: troubles.length === 0,
+    }),
+    atMost(`${name}, longest`, longest(ms), { limit, unit: 'ms' }),
   ];
 }

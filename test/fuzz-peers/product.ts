@@ -10,6 +10,8 @@ import { until } from '../support/wait.ts';
 
 export type Product = {
   readonly url: string;
+  /** Of its port for `/healthz`. */
+  readonly healthUrl: string;
   /** Bytes, as the kernel counts them. */
   readonly memory: () => Memory;
   /** For how long its main thread could run and had no processor, since its start. */
@@ -28,7 +30,7 @@ const heapMb = 200;
 
 /** Of package.json: `exec env`, variables, then `node` with its options and its file. */
 const startCommand = (dataDir: string): string =>
-  `${packageJson.scripts.start.replace(/\bnode /, `node --max-old-space-size=${heapMb} `)} --port 0 --data-dir '${dataDir}'`;
+  `${packageJson.scripts.start.replace(/\bnode /, `node --max-old-space-size=${heapMb} `)} --port 0 --healthz-port 0 --data-dir '${dataDir}'`;
 
 /** `more`: further options, for the shell. */
 export async function startProduct(dataDir: string, more = ''): Promise<Product> {
@@ -47,16 +49,16 @@ export async function startProduct(dataDir: string, more = ''): Promise<Product>
   };
   child.stdout.setEncoding('utf8').on('data', hear);
   child.stderr.setEncoding('utf8').on('data', hear);
-  const url = await until(
+  const [, url = '', healthUrl = ''] = await until(
     () => `npm start listens: ${said}`,
     { withinMs: startMsMax, pollMs: 20 },
     () => {
       if (isOver(child)) throw new Error(`npm start ended with ${endOf(child)}: ${said}`);
-      return /listens on (\S+?),/.exec(said)?.[1];
+      return /listens on (\S+?),.*answers \/healthz on (\S+)\n/s.exec(said) ?? undefined;
     },
   );
   return {
-    url,
+    ...{ url, healthUrl },
     memory: () => memoryOf(child),
     waitedMs: () => waitedForProcessorMs(child.pid ?? 0),
     fault: () => (isOver(child) ? `ended with ${endOf(child)}: ${said}` : undefined),

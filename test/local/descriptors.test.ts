@@ -9,7 +9,7 @@ import {
 } from '../../functions/local/descriptors.ts';
 
 test('with as many descriptors as a function has, probes have 700', () => {
-  assert.deepEqual(descriptorShares(1_024, aloneNeeds), { connectionsMax: 238, watchersMax: 100, probesMax: 700 });
+  assert.deepEqual(descriptorShares(1_024, aloneNeeds), { connectionsMax: 236, watchersMax: 100, probesMax: 700 });
   assert.deepEqual(descriptorShares(1_024, workerNeeds), { connectionsMax: 16, watchersMax: 8, probesMax: 700 });
 });
 

@@ -1,8 +1,10 @@
 /** Which client of the API gives way where connections become few. */
 import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import type { Server } from 'node:http';
 import { Duplex } from 'node:stream';
 import { describe, test } from 'node:test';
-import { type Connection, leastMissed } from '../../functions/local/connections.ts';
+import { boundConnections, type Connection, clientEvent, leastMissed } from '../../functions/local/connections.ts';
 
 type Given = {
   readonly requests?: number;
@@ -12,6 +14,7 @@ type Given = {
 };
 
 const nowMs = 10_000;
+const newMax = 8;
 
 /** Names of connections with the time since when each is as it is; the longest comes first. */
 function chosen(all: readonly (readonly [name: string, agoMs: number, given?: Given])[]): string | undefined {
@@ -25,7 +28,7 @@ function chosen(all: readonly (readonly [name: string, agoMs: number, given?: Gi
       return [connection as Connection, { requests, sinceMs: nowMs - agoMs }];
     }),
   );
-  const connection = leastMissed(underWay, nowMs);
+  const connection = leastMissed(underWay, newMax, nowMs);
   return connection && names.get(connection);
 }
 
@@ -59,4 +62,19 @@ describe('the client that gives way', () => {
     ['is not one whose body has just come', [old.asking, sending(90)], undefined],
   ] as const)
     test(what, () => assert.equal(chosen(all), expected));
+});
+
+describe('a server with few connections has room for one more beside a crowd that says nothing', () => {
+  for (const max of [2, 3, 4, 5, 7, 8, 16, 31, 64, 512])
+    test(`of ${max}`, () => {
+      const server = Object.assign(new EventEmitter(), { maxConnections: 0 });
+      boundConnections(server as unknown as Pick<Server, 'maxConnections' | 'on'>, max);
+      const open = new Set<Duplex>();
+      for (let at = 0; at < 3 * max; at += 1) {
+        assert.ok(open.size < server.maxConnections, `no room for client ${at}`);
+        const client = new Duplex({ destroy: () => void open.delete(client) });
+        open.add(client);
+        server.emit(clientEvent, client);
+      }
+    });
 });
