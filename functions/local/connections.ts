@@ -45,8 +45,8 @@ type Use = {
 /** What a client sends with its connection is read a few turns of the event loop later. */
 const idleMsMin = 50;
 /**
- * Beside more connections without a request than these, one of them is no supervisor's. They fit into what a full server
- * keeps free: otherwise as many would fill it, and each new client would be closed unseen until they are no longer new.
+ * Beside more connections without a request than these, one of them is no supervisor's. They fit into what a full
+ * server keeps free: otherwise as many would fill it, and new clients would be closed until these are no longer new.
  */
 const newMax = (max: number): number => Math.max(1, Math.min(8, Math.floor(max * (1 - fullPart))));
 /** A supervisor's request waits less. That of another client in a crowd gives way before a new client is rejected. */
@@ -75,8 +75,8 @@ export function boundConnections(server: Pick<Server, 'maxConnections' | 'on'>, 
 }
 
 /**
- * The connection that has been idle for longest, unless it is one of so many new ones; or else the one whose request has
- * waited for longest; or else the one whose body has: while it is not read, nothing shows that its client has gone.
+ * The connection that has been idle for longest, unless it is one of so many new ones; or else the one whose request
+ * has waited for longest; or else the one whose body has: while it is not read, nothing shows that its client has gone.
  */
 export function leastMissed(
   underWay: ReadonlyMap<Connection, Use>,

@@ -39,8 +39,12 @@ import { stopOnSignal } from './stop-signals.ts';
 import { localWatchdog, rememberedInTable } from './watched.ts';
 import { startWorker } from './worker.ts';
 
-/** Connections that may wait to be accepted. Beyond that the kernel drops a SYN, which its client repeats after 1 s. */
-const backlogMax = 4_096;
+/**
+ * Connections that may wait to be accepted. A busy loop accepts some 300 a second, so that more would wait for longer
+ * than a client does, and nearly all that wait would be of clients that have gone. Beyond that the kernel drops a SYN,
+ * which its client repeats after 1 s.
+ */
+const backlogMax = 256;
 /** Exit codes: 1 for a failure to start, 2 for wrong usage. */
 const exitFailed = 1;
 const exitUsage = 2;

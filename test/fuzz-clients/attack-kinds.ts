@@ -242,6 +242,14 @@ export const attackKinds: readonly AttackKind[] = [
       setTimeout(() => socket.destroy(), 20 + at);
     },
   },
+  ...['JSON', 'YAML'].map((format) => ({
+    name: `bodies in ${format} for clients that go`,
+    connections: 200,
+    send: (socket: Socket, attack: Attack, at: number) => {
+      socket.write(request(oneOf(costlyOf(`${format}: `), attack.random), bearer(attack)));
+      setTimeout(() => socket.destroy(), 20 + at);
+    },
+  })),
   {
     name: 'answers of lines that are not read',
     connections: 60,
