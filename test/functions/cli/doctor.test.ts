@@ -108,7 +108,7 @@ test('a data folder has to be there or be possible, be a folder, and be closed t
 });
 
 test('descriptors are enough for all probes from 1,024 on', () => {
-  assert.deepEqual(descriptorsFinding(1_024), ok('1024: 700 probes at once, 238 connections to the API'));
+  assert.deepEqual(descriptorsFinding(1_024), ok('1024: 700 probes at once, 236 connections to the API'));
   const { state, next } = descriptorsFinding(256);
   assert.deepEqual([state, next], ['warn', 'raise the limit by ulimit -n 4096, or LimitNOFILE=4096 of a service']);
 });
