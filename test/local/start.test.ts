@@ -30,7 +30,7 @@ const report = `
   });
   process.on('exit', () => {
     const compilers = process.moduleLoadList.filter((name) => /amaro/.test(name));
-    console.log(JSON.stringify({ packages: [...packages], loaded, compilers, flags: process.execArgv, arenas: process.env.MALLOC_ARENA_MAX }));
+    console.log(JSON.stringify({ packages: [...packages], loaded, compilers, flags: process.execArgv, variables: Object.entries(process.env).filter(([name]) => name.startsWith('MALLOC_')).map((each) => each.join('=')) }));
   });`;
 
 type Report = {
@@ -39,7 +39,8 @@ type Report = {
   readonly loaded: number;
   readonly compilers: readonly string[];
   readonly flags: readonly string[];
-  readonly arenas?: string;
+  /** Of the allocator. */
+  readonly variables: readonly string[];
 };
 
 /** From the start to the first moment in which it serves, then ended. */
@@ -67,6 +68,8 @@ async function started(): Promise<Report> {
   assert.ok(line, `it reported nothing: ${output}`);
   return JSON.parse(line);
 }
+
+const allocator = ['MALLOC_ARENA_MAX=1', 'MALLOC_MMAP_THRESHOLD_=131072'];
 
 describe('a process alone', () => {
   let report: Report;
@@ -98,7 +101,7 @@ describe('a process alone', () => {
       '--heap-growing-percent=100',
     ])
       assert.ok(report.flags.includes(flag), flag);
-    assert.equal(report.arenas, '1');
+    assert.deepEqual(report.variables, allocator);
   });
 });
 
@@ -112,6 +115,16 @@ const flagsAt = (path: string, from: RegExp, to: RegExp): readonly string[] => {
   const rest = text.slice(begin);
   return flagsIn(rest.slice(0, rest.search(to)));
 };
+
+describe('the variables of the allocator', () => {
+  for (const path of ['examples/Dockerfile', 'examples/systemd/probelet.service'])
+    test(`are in ${path}, too`, () => {
+      const line = readFileSync(join(root, path), 'utf8')
+        .split('\n')
+        .find((each) => each.includes('MALLOC_'));
+      assert.deepEqual(line?.match(/MALLOC_\w+=\d+/g), allocator);
+    });
+});
 
 describe('the options of V8', () => {
   const all = flagsIn(start.slice(0, start.indexOf('functions/local')));

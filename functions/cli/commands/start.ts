@@ -16,7 +16,7 @@ const nodeOptions = [
   '--optimize-for-size',
   '--heap-growing-percent=100',
 ];
-const memoryEnv = { MALLOC_ARENA_MAX: '1' };
+const memoryEnv = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' };
 
 const program = fileURLToPath(new URL('../../local/start.mjs', import.meta.url));
 
