@@ -12,9 +12,10 @@ export type YamlParser = { readonly parse: ParseYaml; close(): Promise<void> };
 const shortMax = 1_024;
 /** The costliest text of the largest size takes a second on a slow machine. */
 const parseMsMax = 10_000;
-const heapMbMax = 128;
-/** The thread takes some 10 MB; it ends once it has not been used for so long. */
-const idleMsMax = 30_000;
+/** The costliest text needs less than 40. */
+const heapMbMax = 64;
+/** The thread keeps what a costly text took; it ends once it has not been used for so long. */
+const idleMsMax = 2_000;
 
 /** This module and the thread's end alike: in `.ts` in a clone, in `.js` in the npm package. */
 const url = new URL(`./yaml-thread${extname(import.meta.filename)}`, import.meta.url);

@@ -16,6 +16,9 @@ const aliasesMax = 1_000;
 /** Empty ones count: a parser makes each of them. */
 const documentsMax = 1_000;
 
+/** One for two characters of the largest text: more have no manifest, only texts that are made to cost. */
+const tokensMax = 32 * 1024;
+
 /**
  * Empty documents are left out, as in Kubernetes. If a text of one line cannot be parsed, the reason also mentions how
  * its line breaks may have been lost.
@@ -30,7 +33,7 @@ function parsedOrMalformed(text: string): ParsedDocuments {
   try {
     return parsedDocuments(text);
   } catch (error) {
-    // Thrown for too many aliases, and when flow collections nest deeper than the stack.
+    // Thrown for too many tokens or aliases, and when flow collections nest deeper than the stack.
     return malformed(error instanceof Error ? error.message : 'not YAML');
   }
 }
@@ -38,6 +41,7 @@ function parsedOrMalformed(text: string): ParsedDocuments {
 function parsedDocuments(text: string): ParsedDocuments {
   const documents = yamlDocuments(text, {
     documentsMax,
+    tokensMax,
     stringKeys: true,
     customTags: withOctal,
     prettyErrors: false,

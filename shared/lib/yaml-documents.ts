@@ -4,24 +4,36 @@
  * keys are checked here, and the text ends with such a mark.
  */
 
-import type { DocumentOptions, SchemaOptions } from 'yaml';
-import { Composer, type Document, isMap, isScalar, isSeq, type ParseOptions, Parser, YAMLParseError } from 'yaml';
+import type { CST, DocumentOptions, SchemaOptions } from 'yaml';
+import {
+  Composer,
+  type Document,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  type ParseOptions,
+  Parser,
+  YAMLParseError,
+} from 'yaml';
 
 export type YamlOptions = Omit<ParseOptions & DocumentOptions & SchemaOptions, 'uniqueKeys' | 'lineCounter'> & {
   /** Empty ones count, too. Reading ends with the first one more. */
   readonly documentsMax: number;
+  /** Of the text. The parser keeps each, so they bound its memory and time. Default: any number. */
+  readonly tokensMax?: number;
 };
 
 /** Of one document. */
 const repeatedMax = 100;
 
-/** With the mistakes of each among its errors, in the order of the text. */
+/** With the mistakes of each among its errors, in the order of the text. @throws RangeError for too many tokens */
 export function yamlDocuments(text: string, options: YamlOptions): readonly Document.Parsed[] {
-  const { documentsMax, ...parserOptions } = options;
+  const { documentsMax, tokensMax = Number.POSITIVE_INFINITY, ...parserOptions } = options;
   const composer = new Composer({ ...parserOptions, uniqueKeys: false });
   const documents: Document.Parsed[] = [];
   let isBroken = false;
-  for (const token of new Parser().parse(text)) {
+  for (const token of tokensOf(text, tokensMax)) {
     for (const document of composer.next(token)) documents.push(document);
     isBroken = token.type === 'error';
     if (isBroken || documents.length > documentsMax) break;
@@ -33,6 +45,18 @@ export function yamlDocuments(text: string, options: YamlOptions): readonly Docu
     if (repeated.length > 0) document.errors.sort((a, b) => a.pos[0] - b.pos[0]);
   }
   return documents;
+}
+
+/** Of the parser's concrete syntax. @throws RangeError at the first token of the text that is too much */
+function* tokensOf(text: string, tokensMax: number): Generator<CST.Token> {
+  const parser = new Parser();
+  let count = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    count += 1;
+    if (count > tokensMax) throw new RangeError(`more than ${tokensMax} tokens (at character ${parser.offset})`);
+    yield* parser.next(lexeme);
+  }
+  yield* parser.end();
 }
 
 function repeatedKeys(contents: unknown): readonly YAMLParseError[] {

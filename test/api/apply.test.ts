@@ -171,9 +171,15 @@ describe('nothing is stored', () => {
   });
 
   test('of a body with more values in all documents than YAML may have', async () => {
+    const copied = `a: &a [${Array(200).fill(1).join(',')}]\nb: [${Array(10).fill('*a').join(',')}]\n`;
+    const { text } = await unchanged(Array(11).fill(copied).join('---\n'), {}, 400);
+    assert.match(text, /more than 20000 values/);
+  });
+
+  test('of a body with more tokens than YAML may have', async () => {
     const flat = `[${Array(2_000).fill(1).join(',')}]\n`;
     const { text } = await unchanged(Array(11).fill(flat).join('---\n'), {}, 400);
-    assert.match(text, /more than 20000 values/);
+    assert.match(text, /"more than 32768 tokens \(at character \d+\)"/);
   });
 
   test('of a body that is too large', async () => {

@@ -1,8 +1,11 @@
 /** YAML of clients, short or long: parsed alike, one after the other, and in turn. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { AskedThread } from '../../functions/local/asked-thread.ts';
 import { type YamlParser, yamlParser } from '../../functions/local/yaml-parser.ts';
+import type { ParsedDocuments } from '../../shared/api/json-text.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
+import { yamlTexts } from '../fuzz-clients/bodies.ts';
 
 const { signal } = new AbortController();
 
@@ -43,4 +46,23 @@ test('what is waiting for its turn is not parsed once its client has gone, and t
     await Promise.all([first, last]),
     [0, 2].map((a) => ({ kind: 'parsed', documents: [{ a }] })),
   );
+});
+
+test('the costliest texts leave a third of the memory that the thread may have', async (t) => {
+  const url = new URL('../../functions/local/yaml-thread.ts', import.meta.url);
+  const options = { url, heapMbMax: 42, msMax: 30_000, clock: systemClock };
+  const thread = new AskedThread<string, ParsedDocuments>(options);
+  t.after(() => thread.end());
+  for (const [name, text] of Object.entries(yamlTexts(64 * 1024))) {
+    const answer = await thread.ask(text, signal);
+    assert.notEqual(answer.kind, 'none', `${name}: ${JSON.stringify(answer).slice(0, 200)}`);
+  }
+});
+
+test('a text of more tokens than a manifest has is refused where they begin', async (t) => {
+  const parser = parserFor(t);
+  const of = (tokens: number) => parser.parse('#\n'.repeat(tokens / 2), signal);
+  assert.equal((await of(32_768)).kind, 'parsed');
+  const refused = await of(32_770);
+  assert.deepEqual(refused, { kind: 'malformed', reason: 'more than 32768 tokens (at character 32768)' });
 });
