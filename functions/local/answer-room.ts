@@ -10,8 +10,8 @@ import type { ClientStream } from './client-stream.ts';
 
 /** The whole answer is made for HEAD, too. Those to requests with a body are bounded by it. */
 const methods: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
-/** Answers that are being made at once. A page of a list has at most 3 MB. */
-const makingMax = 8;
+/** Answers that are being made at once. A page of a list has at most 3 MB, and a sorted one is made of all targets. */
+const makingMax = 4;
 /** Of all clients together. */
 const unreadBytesMax = 16 * 1024 * 1024;
 /** While others wait for room, a client has so long to read its answer. */
