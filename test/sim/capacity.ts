@@ -5,8 +5,10 @@
  * known only afterwards. Source: "Burst and adaptive capacity" and "Capacity unit consumption" of the DynamoDB
  * Developer Guide.
  */
+
 import { operationKey } from '../../shared/store/operation.ts';
 import type { Item, Operation } from '../../shared/store/store.ts';
+import { type TokenBucket, tokenBucket } from '../support/token-bucket.ts';
 
 export type UnitsPerSecond = { readonly reads: number; readonly writes: number };
 export type TableCapacity = { readonly table: UnitsPerSecond; readonly partition: UnitsPerSecond };
@@ -59,10 +61,10 @@ export function admissionOf({ table, partition }: TableCapacity, nowMs: () => nu
 const bytesOf = (value: object): number => JSON.stringify(value).length;
 
 function buckets(ofTable: number, ofPartition: number, nowMs: () => number) {
-  const table = bucket(ofTable, nowMs);
-  const partitions = new Map<string, ReturnType<typeof bucket>>();
+  const table = tokenBucket({ unitsPerSecond: ofTable, savedSeconds }, nowMs);
+  const partitions = new Map<string, TokenBucket>();
   const partitionOf = (pk: string) => {
-    const known = partitions.get(pk) ?? bucket(ofPartition, nowMs);
+    const known = partitions.get(pk) ?? tokenBucket({ unitsPerSecond: ofPartition, savedSeconds }, nowMs);
     partitions.set(pk, known);
     return known;
   };
@@ -75,22 +77,6 @@ function buckets(ofTable: number, ofPartition: number, nowMs: () => number) {
         table.take(count);
       }
       return true;
-    },
-  };
-}
-
-function bucket(perSecond: number, nowMs: () => number) {
-  const most = perSecond * savedSeconds;
-  let tokens = most;
-  let sinceMs = nowMs();
-  return {
-    isEmpty() {
-      tokens = Math.min(most, tokens + ((nowMs() - sinceMs) / 1_000) * perSecond);
-      sinceMs = nowMs();
-      return tokens <= 0;
-    },
-    take(count: number) {
-      tokens -= count;
     },
   };
 }

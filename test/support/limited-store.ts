@@ -5,9 +5,10 @@
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import type { Random } from '../../shared/lib/random.ts';
 import { type Operation, type Store, StoreThrottled } from '../../shared/store/store.ts';
+import { type TokenBucket, tokenBucket } from './token-bucket.ts';
 
 /** DynamoDB saves up to 300 s for a partition that has not used its capacity; a busy one has none. */
-const burstSeconds = 2;
+const savedSeconds = 2;
 const answerMs = { least: 5, more: 10 };
 
 export type Capacity = {
@@ -17,24 +18,20 @@ export type Capacity = {
 };
 
 export function limitedStore(store: Store, { clock, random, unitsPerSecond }: Capacity) {
-  let units = unitsPerSecond * burstSeconds;
-  let sinceMs = clock.monotonicMs();
-  let isLimited = false;
+  const fresh = () => tokenBucket({ unitsPerSecond, savedSeconds }, clock.monotonicMs);
+  let bucket: TokenBucket | undefined;
   const counts = { written: 0, throttled: 0, unitsUsed: 0 };
   const limited: Store = {
     ...store,
     async write(operations, options) {
-      if (!isLimited) return store.write(operations, options);
+      if (bucket === undefined) return store.write(operations, options);
       await sleep(clock, answerMs.least + random.next() * answerMs.more);
-      const nowMs = clock.monotonicMs();
-      units = Math.min(unitsPerSecond * burstSeconds, units + ((nowMs - sinceMs) / 1_000) * unitsPerSecond);
-      sinceMs = nowMs;
-      const cost = unitsOf(operations);
-      if (cost > units) {
+      if (bucket.isEmpty()) {
         counts.throttled += 1;
         throw new StoreThrottled('no capacity left');
       }
-      units -= cost;
+      const cost = unitsOf(operations);
+      bucket.take(cost);
       counts.written += 1;
       counts.unitsUsed += cost;
       return store.write(operations, options);
@@ -45,9 +42,7 @@ export function limitedStore(store: Store, { clock, random, unitsPerSecond }: Ca
     counts,
     /** From now on; before, the capacity is unlimited. */
     limit() {
-      isLimited = true;
-      sinceMs = clock.monotonicMs();
-      units = unitsPerSecond * burstSeconds;
+      bucket = fresh();
     },
   };
 }
