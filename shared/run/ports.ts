@@ -13,7 +13,6 @@ import type { ProbeMetrics } from '../prober/metrics.ts';
 import type { Probers } from '../prober/prober.ts';
 import type { Lease } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
-import { patientStore } from '../store/throttled.ts';
 
 export type Ports = {
   readonly clock: Clock;
@@ -22,8 +21,7 @@ export type Ports = {
   readonly store: Store;
   /**
    * The same table for claims, beats, commits and checkpoints, but with separate sockets: reads of thousands of targets
-   * must not delay a beat. It throws `StoreThrottled` at the first throttle, because commits slow down together.
-   * Absent: `store` is used, because it has neither sockets that could run out nor a limited capacity.
+   * must not delay a beat. Absent: `store` is used, because it has no sockets that could run out.
    */
   readonly fencedStore?: Store;
   readonly bus: Bus;
@@ -53,9 +51,9 @@ export type Ports = {
   readonly abandon: () => void;
 };
 
-/** The ports for claims, beats and checkpoints, which are few and are repeated while they are throttled. */
+/** The ports for claims, beats, commits and checkpoints. */
 export const fencedPorts = ({ store, fencedStore = store, clock, random }: FencedPorts) => ({
-  store: patientStore(fencedStore, { clock, random }),
+  store: fencedStore,
   clock,
   random,
 });

@@ -53,9 +53,7 @@ export async function runSchedule(ports: SchedulePorts, options: ScheduleOptions
   const { desiredRelease = '', capacity = functionCapacity, mode = 'auto', repeatCurrent = false } = options;
   const standing = await readLayout(ports);
   const first = await serve(ports, standing, repeatCurrent);
-  const runs = new Map(first.judged.map(({ shard, run }) => [shard.shard, run]));
-  const runOf = (shard: string) => runs.get(shard);
-  const layout = await nextLayout(ports, standing, { desiredRelease, capacity, mode, runOf });
+  const layout = await nextLayout(ports, standing, { desiredRelease, capacity, mode });
   const isNew = layout.version !== standing.version;
   const more = isNew ? (await sendSlots(ports, layout, repeatCurrent)).sent : [];
   const sent = [...first.sent, ...more];
@@ -68,10 +66,7 @@ export async function runSchedule(ports: SchedulePorts, options: ScheduleOptions
   };
 }
 
-type Served = Pick<ScheduleOutcome, 'noHolder' | 'degraded'> & {
-  readonly sent: readonly boolean[];
-  readonly judged: readonly ScheduledShard[];
-};
+type Served = Pick<ScheduleOutcome, 'noHolder' | 'degraded'> & { readonly sent: readonly boolean[] };
 
 /**
  * Everything that keeps the shards of a layout held. Slot messages do not wait for the second look at old beats, which
@@ -90,7 +85,7 @@ async function serve(ports: SchedulePorts, layout: StandingLayout, repeatCurrent
   const noHolder = judged.filter((each) => isUnheld(each, nowMs)).map(({ shard }) => shard.shard);
   const doubtful = judged.filter(({ run }) => run?.degraded).map(({ shard }) => shard.shard);
   const degraded = doubtful.filter((shard) => !noHolder.includes(shard));
-  return { sent: [...sent, ...rescues], judged, noHolder, degraded };
+  return { sent: [...sent, ...rescues], noHolder, degraded };
 }
 
 async function sendSlots(ports: SchedulePorts, layout: StandingLayout, repeatCurrent: boolean) {

@@ -34,7 +34,7 @@ test('these kinds of resources, so many of each', () => {
     'AWS::ApiGatewayV2::Integration': 1,
     'AWS::ApiGatewayV2::Route': 16,
     'AWS::ApiGatewayV2::Stage': 1,
-    'AWS::CloudWatch::Alarm': 21,
+    'AWS::CloudWatch::Alarm': 17,
   });
 });
 
@@ -46,7 +46,7 @@ describe('functions', () => {
       [name, Runtime, ...Architectures, MemorySize, Timeout].join(' '),
     );
     assert.deepEqual(rows, [
-      'ProbeletProberFleetProberFunction nodejs24.x arm64 512 900',
+      'ProbeletProberFleetProberFunction nodejs24.x arm64 256 900',
       'ProbeletShardScheduleFunction nodejs24.x arm64 256 50',
       'ProbeletStatusSyncFunction nodejs24.x arm64 256 30',
       'ProbeletApiFunction nodejs24.x arm64 512 29',
@@ -69,11 +69,11 @@ describe('functions', () => {
     );
     const common = ['PROBELET_TABLE={ProbeletTable}', 'PROBELET_BUS={ProbeletBus}', 'PROBELET_STAGE=ProbeletF12B7E4C'];
     const shards = 'PROBELET_SHARD_QUEUE_URL={ProbeletShards}';
-    const limits = ['TARGETS_MAX=1000000', 'TARGETS_PER_NAMESPACE_MAX=1000000', 'PROBES_PER_SECOND_MAX=103731'];
+    const limits = ['TARGETS_MAX=1000000', 'TARGETS_PER_NAMESPACE_MAX=1000000', 'PROBES_PER_SECOND_MAX=51865'];
     const quotas = limits.map((limit) => `PROBELET_${limit}`);
     assert.deepEqual(variables, [
       [...common, shards],
-      [...common, shards, 'PROBELET_MODE=auto', 'PROBELET_CAPACITY_MB=512'],
+      [...common, shards, 'PROBELET_MODE=auto', 'PROBELET_CAPACITY_MB=256'],
       common,
       [...common, ...quotas],
     ]);
@@ -240,13 +240,9 @@ describe('alarms', () => {
       ]),
       `AWS/SQS ApproximateNumberOfMessagesVisible, {ProbeletShardScheduleDeadLetters.QueueName}, ${once}`,
       `AWS/SQS ApproximateNumberOfMessagesVisible, {ProbeletStatusSyncDeadLetters.QueueName}, ${once}`,
-      'AWS/SQS ApproximateAgeOfOldestMessage, {ProbeletStatusSyncQueue.QueueName}, 2 of 3, notBreaching',
       'probelet ShardsWithoutHolder, schedule ProbeletF12B7E4C, 3 of 4, breaching',
       'probelet ShardsDegraded, prober ProbeletF12B7E4C, 2 of 3, notBreaching',
-      'probelet StatusBehind, prober ProbeletF12B7E4C, 2 of 3, notBreaching',
-      'probelet MemoryShort, prober ProbeletF12B7E4C, 2 of 3, notBreaching',
       'probelet ProbesLate, prober ProbeletF12B7E4C, 3 of 5, notBreaching',
-      `AWS/DynamoDB WriteThrottleEvents, {ProbeletTable}, ${once}`,
     ]);
   });
 

@@ -23,14 +23,12 @@ import {
   type Statements,
   wildcards,
 } from '../support/statements.ts';
-import { constructed, inSomeVpc, resourcesOf, synthesized, templateOf } from '../support/synthesized.ts';
+import { constructed, resourcesOf, someVpc, synthesized, templateOf } from '../support/synthesized.ts';
 
 const prober = 'ProbeletProberFleetProberRole';
 const schedule = 'ProbeletShardScheduleRole';
 const statusSync = 'ProbeletStatusSyncRole';
 const api = 'ProbeletApiRole';
-/** Of the names that differ between deployments: by the stack's name, and by the place of the bus in it. */
-const ofStack = 'bdd4306f';
 
 const readWrite = 'dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem';
 const bus = 'Bus Allow events:PutEvents on {ProbeletBus.Arn} if {"StringEquals":{"events:source":"probelet"}}';
@@ -80,11 +78,11 @@ const othersStatements: Statements = {
     overTls('ProbeletStatusSyncQueue'),
     `- Allow sqs:GetQueueAttributes sqs:GetQueueUrl sqs:SendMessage on {ProbeletStatusSyncQueue.Arn} ${fromRule('ProbeletStatusSyncWakeners')}`,
   ],
-  [`cdk-OnlyProbeletSpeaksAsProbelet-${ofStack}`]: [
-    `cdk-OnlyProbeletSpeaksAsProbelet-${ofStack} Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"ForAnyValue:StringEquals":{"events:source":"probelet"},${exceptFor(prober, schedule, statusSync, api)}}`,
+  'cdk-OnlyProbeletSpeaksAsProbelet': [
+    `cdk-OnlyProbeletSpeaksAsProbelet Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"StringEquals":{"events:source":"probelet"},${exceptFor(prober, schedule, statusSync, api)}}`,
   ],
-  [`cdk-OnlyTheProberTellsResults-${ofStack}`]: [
-    `cdk-OnlyTheProberTellsResults-${ofStack} Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"ForAnyValue:StringEquals":{"events:detail-type":"Probe Result Changed"},${exceptFor(prober)}}`,
+  'cdk-OnlyTheProberTellsResults': [
+    `cdk-OnlyTheProberTellsResults Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"StringEquals":{"events:detail-type":"Probe Result Changed"},${exceptFor(prober)}}`,
   ],
   '{ProbeletShardScheduleFunction.Arn}': [
     'lambda:InvokeFunction by events.amazonaws.com from {ProbeletShardScheduleEachMinute.Arn}',
@@ -134,7 +132,7 @@ describe('a prop adds what it is for', () => {
     'ec2:AssignPrivateIpAddresses ec2:CreateNetworkInterface ec2:DeleteNetworkInterface ec2:DescribeNetworkInterfaces ec2:DescribeSubnets ec2:UnassignPrivateIpAddresses on *';
 
   test('vpc: Lambda may make network interfaces, which EC2 knows no resource for, and the code may not', () => {
-    const template = synthesized(inSomeVpc);
+    const template = synthesized((stack) => ({ vpc: someVpc(stack) }));
     assert.deepEqual(addedTo(prober, template), [
       `LambdaAttachesToVpc Allow ${attach}`,
       `CodeDoesNot Deny ${attach} if {"Null":{"lambda:SourceFunctionArn":"false"}}`,

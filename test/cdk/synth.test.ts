@@ -33,7 +33,6 @@ describe('cdk synth', () => {
   test('is clean, and says what it will cost', () => {
     assert.equal(status, 0, text);
     assert.match(text, /INFO About \$\d+\.\d\d a month for 100 targets/);
-    assert.match(text, /INFO alarmTopic: is missing, so alarms are seen in the console alone/);
     assert.doesNotMatch(text, /WARN|ERROR/);
   });
 

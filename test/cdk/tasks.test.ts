@@ -9,10 +9,10 @@ import type { Fleet } from '../../shared/cost/fleet.ts';
 import { roleStatements } from '../support/statements.ts';
 import {
   type Deployment,
-  inSomeVpc,
   nameOf,
   resourcesOf,
   short,
+  someVpc,
   synthesized,
   type TemplateJson,
 } from '../support/synthesized.ts';
@@ -103,7 +103,7 @@ describe('tasks', () => {
 
   test('are in the network of the function, or in one of their own with public addresses', () => {
     assert.equal(service.NetworkConfiguration.AwsvpcConfiguration.AssignPublicIp, 'ENABLED');
-    const given = synthesized((stack) => ({ ...onTasks(stack), ...inSomeVpc(stack) }));
+    const given = synthesized((stack) => ({ ...onTasks(stack), vpc: someVpc(stack) }));
     assert.deepEqual(resourcesOf(given, 'AWS::EC2::VPC'), []);
     const { AwsvpcConfiguration } = only(given, 'AWS::ECS::Service').Properties.NetworkConfiguration;
     const [inVpc] = resourcesOf(given, 'AWS::Lambda::Function');
@@ -140,7 +140,7 @@ describe('the rights of a task', () => {
 
   test('are added by the same props', () => {
     const all: Deployment = (stack) => ({
-      ...inSomeVpc(stack),
+      vpc: someVpc(stack),
       secrets: { 'ssm:/probelet/token': ['shop.test'] },
       execRunner: {
         functions: {

@@ -47,10 +47,7 @@ export function tickWorld(options: WorldOptions = {}) {
     return answers(port);
   });
   const lay = () =>
-    currentLayout(
-      { store, clock, random, log },
-      { capacity: functionCapacity, mode: 'auto', desiredRelease: '', runOf: () => undefined },
-    );
+    currentLayout({ store, clock, random, log }, { capacity: functionCapacity, mode: 'auto', desiredRelease: '' });
 
   const message = async (): Promise<ShardMessage> => {
     const nowMs = clock.nowMs();

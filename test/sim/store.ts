@@ -10,11 +10,9 @@ import {
   type Operation,
   type Query,
   type Store,
-  StoreThrottled,
   StoreUnavailable,
   type WriteOutcome,
 } from '../../shared/store/store.ts';
-import type { Admission } from './capacity.ts';
 import type { Chance } from './chance.ts';
 import type { Scheduler } from './clock.ts';
 import type { Caller, Reply } from './process.ts';
@@ -38,7 +36,6 @@ export type StorePorts = {
   readonly scheduler: Scheduler;
   readonly chance: Chance;
   readonly faults: StoreFaults;
-  readonly admission: Admission;
 };
 
 /** One request of the adapter, and how often it is tried. */
@@ -52,19 +49,11 @@ export function storeOf(ports: StorePorts, caller: Caller, writer: string): Stor
   return {
     get: (key, { eventuallyConsistent = false } = {}) => {
       const laterByMs = eventuallyConsistent ? staleness(ports.chance) : 0;
-      return read(ports, caller, getSite(key), () => {
-        const item = ports.table.get(key, laterByMs);
-        if (!ports.admission.admitsRead(key.pk, [item])) throttled();
-        return item;
-      });
+      return read(ports, caller, getSite(key), () => ports.table.get(key, laterByMs));
     },
     query: (query) => {
       const laterByMs = query.eventuallyConsistent ? staleness(ports.chance) : 0;
-      return read(ports, caller, querySite(query), () => {
-        const items = ports.table.query(query, laterByMs);
-        if (!ports.admission.admitsRead(query.pk, items)) throttled();
-        return items;
-      });
+      return read(ports, caller, querySite(query), () => ports.table.query(query, laterByMs));
     },
     write: (operations, { token }) => {
       for (const { kind } of operations) requireRight(caller, actions[kind]);
@@ -106,7 +95,7 @@ function read<Answer>(ports: StorePorts, caller: Caller, site: string, evaluate:
     const fault = faults.next(caller, { site, writes: false });
     switch (fault?.kind) {
       case 'throttled':
-        return reply(latencyMs(chance), throttled);
+        return reply(chance.between(5, 120), unavailable);
       case 'unreachable':
       case 'inDoubt':
         return reply(requestTimeoutMs * readSends + chance.between(0, 100), unavailable);
@@ -128,30 +117,15 @@ function answerSoon<Answer>(chance: Chance, reply: Reply<Answer>, evaluate: () =
     reply(ms, evaluate);
     return;
   }
-  const answer = evaluated(evaluate);
-  reply(ms, answer);
-}
-
-/** Returns or throws what `evaluate` did now. */
-function evaluated<Answer>(evaluate: () => Answer): () => Answer {
-  try {
-    const answer = evaluate();
-    return () => answer;
-  } catch (error) {
-    return () => {
-      throw error;
-    };
-  }
+  const answer = evaluate();
+  reply(ms, () => answer);
 }
 
 function write(ports: StorePorts, caller: Caller, request: WriteRequest): Promise<WriteOutcome> {
-  const { chance, faults, table, admission } = ports;
+  const { chance, faults, table } = ports;
   const site = writeSite(request.operations);
   return caller.call(site, (reply: Reply<WriteOutcome>) => {
-    const apply = () => {
-      if (!admission.admitsWrite(request.operations)) throttled();
-      return table.write(request);
-    };
+    const apply = () => table.write(request);
     const fault = faults.next(caller, { site, writes: true });
     switch (fault?.kind) {
       case undefined:
@@ -159,7 +133,7 @@ function write(ports: StorePorts, caller: Caller, request: WriteRequest): Promis
       case 'slow':
         return reply(chance.between(300, 1_400), apply);
       case 'throttled':
-        return reply(latencyMs(chance), throttled);
+        return reply(chance.between(50, 400), unavailable);
       case 'unreachable':
         return reply(requestTimeoutMs * writeSends + chance.between(0, 300), unavailable);
       case 'conflict': {
@@ -197,10 +171,6 @@ function inDoubt(
 
 const isSingle = ([first, ...more]: readonly Operation[]): boolean =>
   more.length === 0 && (first?.kind === 'put' || first?.kind === 'update');
-
-function throttled(): never {
-  throw new StoreThrottled('simulated');
-}
 
 function unavailable(): never {
   throw new StoreUnavailable('simulated');

@@ -57,10 +57,8 @@ export const templateOf = ({ stack }: Pick<Synthesized, 'stack'>): TemplateJson 
 export const synthesized = (props: ProbeletProps | Deployment = {}, env?: Environment): TemplateJson =>
   templateOf(constructed(props, env));
 
-/** In a VPC without a way out, which exists already. */
-export const inSomeVpc = (stack: Stack) => ({ vpc: someVpc(stack), canaries: ['10.0.0.10:443'] });
-
-const someVpc = (stack: Stack): IVpc =>
+/** A VPC without a way out, which exists already. */
+export const someVpc = (stack: Stack): IVpc =>
   Vpc.fromVpcAttributes(stack, 'Vpc', {
     vpcId: 'vpc-0123456789abcdef0',
     availabilityZones: ['us-east-1a'],

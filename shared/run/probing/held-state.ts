@@ -17,13 +17,10 @@ export function stateOf(held: Pick<HeldTarget, 'target' | 'report' | 'status' | 
 }
 
 /** Commits that a new holder cannot know to be published: its predecessor may have ended before it published them. */
-export function unackedOf(
-  { status, probes }: Pick<TargetState, 'status' | 'probes'>,
-  sinceMs: number,
-): HeldTarget['unacked'] {
+export function unackedOf({ status, probes }: Pick<TargetState, 'status' | 'probes'>): HeldTarget['unacked'] {
   const open = Object.entries(probes).filter(([name, { version }]) => !isAcked(status, name, version));
   return new Map(
-    open.map(([name, { version }]) => [name, { version, publishedAtMs: Number.NEGATIVE_INFINITY, sinceMs }] as const),
+    open.map(([name, { version }]) => [name, { version, publishedAtMs: Number.NEGATIVE_INFINITY }] as const),
   );
 }
 

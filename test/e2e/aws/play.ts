@@ -12,12 +12,10 @@ import { redeployed } from './steps/redeploy.ts';
 import { deleted, desiredApplied, terminated } from './steps/remove.ts';
 import { allReady, openShop, shown } from './steps/shop.ts';
 import { markOf, measureSteady } from './steps/steady.ts';
-import { syncsStop } from './steps/syncs-stop.ts';
 
-/** `isFull`: with what takes minutes. */
-type Options = { readonly use: Use; readonly minutes: number; readonly isFull: boolean };
+type Options = { readonly use: Use; readonly minutes: number };
 
-export async function play(runner: Runner, { use, minutes, isFull }: Options): Promise<void> {
+export async function play(runner: Runner, { use, minutes }: Options): Promise<void> {
   const { step, tried, measured } = runner;
   const cloud = await deployAll(runner, use);
   const shop = await step('registers targets of HTTP, TCP and gRPC', () => openShop(cloud));
@@ -27,7 +25,6 @@ export async function play(runner: Runner, { use, minutes, isFull }: Options): P
   await tried('it comes back, and its restart is reported', () => serverComesBack(cloud, shop));
   await tried('a target is updated in place', () => updatedInPlace(cloud, shop));
   await tried('a target is probed by hand', () => triggeredByHand(cloud, shop));
-  if (isFull) await measured('status-sync is disabled for a while', () => syncsStop(cloud, shop));
   await tried('a target terminates', () => terminated(cloud));
   await tried('a target is deleted', () => deleted(cloud));
   await tried('the desired set is applied', () => desiredApplied(cloud, shop));

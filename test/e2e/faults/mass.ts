@@ -64,12 +64,7 @@ async function writtenTable(endpoint: string, port: number, targets: number): Pr
   const store = dynamodbStore({ client, tableName, clock: systemClock, random: systemRandom });
   await writeSettled(store, { targets, port, periodSeconds });
   const ports = { store, clock: systemClock, random: systemRandom, log: recordingLog() };
-  await currentLayout(ports, {
-    capacity: unlimitedCapacity,
-    mode: 'resident',
-    desiredRelease: '',
-    runOf: () => undefined,
-  });
+  await currentLayout(ports, { capacity: unlimitedCapacity, mode: 'resident', desiredRelease: '' });
   return store;
 }
 
