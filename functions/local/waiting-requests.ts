@@ -8,10 +8,6 @@ export type WaitingRequest = Pick<Request, 'signal'>;
 export class WaitingRequests<Waiting extends WaitingRequest = Request> {
   readonly #admit = new Map<Waiting, () => void>();
 
-  get isEmpty(): boolean {
-    return this.#admit.size === 0;
-  }
-
   /** Whether the request is admitted; if not, its client has gone. */
   wait(request: Waiting): Promise<boolean> {
     const { signal } = request;
