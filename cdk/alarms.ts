@@ -2,6 +2,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
@@ -16,6 +17,9 @@ export type Watched = {
   readonly functions: { readonly [name in FunctionName]: LambdaFunction };
   readonly deadLetters: { readonly [name: string]: Queue };
   readonly tasks: ProberTasks | undefined;
+  readonly table: TableV2;
+  /** The queue of status-sync. */
+  readonly syncs: Queue;
 };
 
 type Rule = {
@@ -24,6 +28,8 @@ type Rule = {
   readonly description: string;
   /** The metric breaches below this value. By default it breaches at 1 and above. */
   readonly below?: number;
+  /** The metric breaches from this value on. */
+  readonly atLeast?: number;
   /** The alarm needs `periods` breaching periods out of `of`. */
   readonly periods: number;
   readonly of: number;
@@ -54,8 +60,10 @@ export class Alarms extends Construct {
     const rules = [
       ...functionRules(watched),
       ...deadLetterRules(watched),
+      ...syncRules(watched),
       ...proberRules(watched),
       ...taskRules(watched),
+      ...tableRules(watched),
     ];
     this.alarms = rules.map((rule) => alarmOf(this, rule));
     if (topic === undefined) return;
@@ -78,7 +86,7 @@ const alarmsMayPublish = ({ topicArn }: ITopic, account: string): PolicyStatemen
     conditions: { StringEquals: { 'aws:SourceAccount': account } },
   });
 
-const alarmOf = (scope: Construct, { id, metric, description, below, periods, of, missing }: Rule): Alarm =>
+const alarmOf = (scope: Construct, { id, metric, description, below, atLeast = 1, ...rest }: Rule): Alarm =>
   new Alarm(scope, id, {
     metric,
     alarmDescription: description,
@@ -86,10 +94,10 @@ const alarmOf = (scope: Construct, { id, metric, description, below, periods, of
       below === undefined
         ? ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
         : ComparisonOperator.LESS_THAN_THRESHOLD,
-    threshold: below ?? 1,
-    datapointsToAlarm: periods,
-    evaluationPeriods: of,
-    treatMissingData: missing,
+    threshold: below ?? atLeast,
+    datapointsToAlarm: rest.periods,
+    evaluationPeriods: rest.of,
+    treatMissingData: rest.missing,
   });
 
 const once = { periods: 1, of: 1, missing: TreatMissingData.NOT_BREACHING } as const;
@@ -123,6 +131,19 @@ const functionAlarms = (stage: string, name: FunctionName, one: LambdaFunction):
   },
 ];
 
+/**
+ * Verdicts come late then, and nothing else is lost: a throttle slows down who writes. Throttled reads have no alarm of
+ * their own: what they delay has one.
+ */
+const tableRules = ({ table }: Watched): readonly Rule[] => [
+  {
+    id: 'TableThrottles',
+    metric: table.metric('WriteThrottleEvents', fiveMinutes),
+    description: 'The table, one of its partitions or the account had no capacity left for writes',
+    ...once,
+  },
+];
+
 const deadLetterRules = ({ deadLetters }: Watched): readonly Rule[] =>
   Object.entries(deadLetters).map(([name, queue]) => ({
     id: `DeadLetters ${name}`,
@@ -130,6 +151,21 @@ const deadLetterRules = ({ deadLetters }: Watched): readonly Rule[] =>
     description: `What ${name} could not do waits in its dead-letter queue`,
     ...once,
   }));
+
+const syncRules = ({ syncs }: Watched): readonly Rule[] => [
+  {
+    id: 'StatusQueueOld',
+    metric: syncs.metricApproximateAgeOfOldestMessage({ period: Duration.minutes(1), statistic: Stats.MAXIMUM }),
+    description: 'What wakes status-sync waits in its queue: the mapping is disabled, or it cannot follow',
+    atLeast: oldSeconds,
+    periods: 2,
+    of: 3,
+    missing: TreatMissingData.NOT_BREACHING,
+  },
+];
+
+/** A status takes in the failure of a whole fleet within a minute. */
+const oldSeconds = 60;
 
 const proberRules = ({ stage }: Watched): readonly Rule[] => [
   {
@@ -145,6 +181,23 @@ const proberRules = ({ stage }: Watched): readonly Rule[] => [
     id: 'ProberDegraded',
     metric: productMetric(stage, 'ShardsDegraded', 'prober'),
     description: 'A prober doubts its own network or clock, so it commits no failure',
+    periods: 2,
+    of: 3,
+    missing: TreatMissingData.NOT_BREACHING,
+  },
+  {
+    id: 'StatusBehind',
+    metric: productMetric(stage, 'StatusBehind', 'prober'),
+    description:
+      'No status takes in what the probes find: the rule, the queue or the mapping of status-sync is disabled, or it cannot follow',
+    periods: 2,
+    of: 3,
+    missing: TreatMissingData.NOT_BREACHING,
+  },
+  {
+    id: 'MemoryShort',
+    metric: productMetric(stage, 'MemoryShort', 'prober'),
+    description: 'A prober takes more than 90 % of its memory; beyond it the process ends, and begins with as much',
     periods: 2,
     of: 3,
     missing: TreatMissingData.NOT_BREACHING,

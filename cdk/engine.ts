@@ -1,9 +1,11 @@
 /** The shard queue, the four functions with their triggers, and the prober's tasks if there are any; of one release. */
 import { createHash } from 'node:crypto';
+import { Duration } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Trigger } from 'aws-cdk-lib/triggers';
 import type { Construct } from 'constructs';
 import type { FunctionName } from '../functions/bundling.ts';
 import { productVersion } from '../functions/product-version.ts';
@@ -15,7 +17,7 @@ import { ProberFleet, ShardQueue } from './prober-fleet.ts';
 import type { ProberTasks } from './prober-tasks.ts';
 import type { ProbeletProps } from './props.ts';
 import { ShardSchedule } from './shard-schedule.ts';
-import { StatusSync } from './status-sync.ts';
+import { StatusSync, syncConcurrencyOf } from './status-sync.ts';
 import { TargetApi } from './target-api.ts';
 import { computeOf, layoutOf } from './validate-props.ts';
 
@@ -32,7 +34,7 @@ export type Engine = {
   readonly api: TargetApi;
   readonly deadLetters: { readonly [of: string]: Queue };
   /** The queues of pending work. */
-  readonly queues: readonly Queue[];
+  readonly queues: { readonly shards: Queue; readonly 'status-sync': Queue };
 };
 
 export function engine(scope: Construct, { props, stage, table, bus }: Options): Engine {
@@ -62,7 +64,14 @@ export function engine(scope: Construct, { props, stage, table, bus }: Options):
   });
   const capacity = { PROBELET_MODE: props.mode, PROBELET_CAPACITY_MB: String(props.memorySize) };
   const { schedule, deadLetters: unscheduled } = new ShardSchedule(scope, 'ShardSchedule', withShards(capacity));
-  const { statusSync, queue, deadLetters: unsynced } = new StatusSync(scope, 'StatusSync', withVariables(common));
+  const {
+    statusSync,
+    queue,
+    deadLetters: unsynced,
+  } = new StatusSync(scope, 'StatusSync', {
+    ...withVariables(common),
+    concurrency: props.statusSyncConcurrency ?? syncConcurrencyOf(props.fleet ?? []),
+  });
   const api = new TargetApi(scope, 'Api', {
     ...withVariables({ ...common, ...quotaEnvironment(props), ...adviceEnvironment(props) }),
     authorizer: props.authorizer,
@@ -74,18 +83,29 @@ export function engine(scope: Construct, { props, stage, table, bus }: Options):
     tasks,
     api,
     deadLetters: { schedule: unscheduled, 'status-sync': unsynced },
-    queues: [shards, queue],
+    queues: { shards, 'status-sync': queue },
   };
 }
 
 type Variables = { readonly [name: string]: string };
 
-/** The schedule asks for this release, so a prober that can run it must be deployed first. */
+/**
+ * The schedule asks for this release, so a prober that can run it must be deployed first, and have started once: if it
+ * does not, CloudFormation puts the old code back, and no shard has been asked to move.
+ */
 function release(name: string, { schedule, prober, tasks }: Probers & { readonly schedule: NodeFunction }) {
   for (const one of [prober, schedule]) one.function.addEnvironment(releaseVariable, name);
   tasks?.container.addEnvironment(releaseVariable, name);
   schedule.function.node.addDependency(prober.function, ...(tasks ? [tasks.service] : []));
+  new Trigger(prober, 'Starts', {
+    handler: prober.function,
+    timeout: startTimeout,
+    executeBefore: [schedule.function],
+  });
 }
+
+/** A cold start and one read of the table take a second. */
+const startTimeout = Duration.minutes(1);
 
 const releaseVariable = 'PROBELET_RELEASE';
 

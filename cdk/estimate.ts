@@ -2,7 +2,7 @@
 import type { Annotations } from 'aws-cdk-lib';
 import { metricCount } from '../functions/lambda/metrics.ts';
 import { type CostEstimate, estimateCost } from '../shared/cost/estimate.ts';
-import type { Fleet, FleetMode, FleetPart } from '../shared/cost/fleet.ts';
+import { type Fleet, type FleetMode, type FleetPart, wayText } from '../shared/cost/fleet.ts';
 import { pricesReadIn, pricesRegion } from '../shared/cost/prices.ts';
 import { type Held, heldText, tooHeavyText } from '../shared/cost/tasks.ts';
 
@@ -15,6 +15,7 @@ type Input = Held & {
   readonly budget?: number;
   readonly reservedConcurrency?: number;
   readonly maxConcurrency?: number;
+  readonly tlsSessionResumption?: boolean;
 };
 
 /** The fleet to estimate if the props do not give one. */
@@ -56,11 +57,11 @@ export function describeEstimate({ lines, usd, layout }: CostEstimate, fleet: Fl
   return (
     `About $${dollars(usd)} a month for ${(fleet ?? fleetDefault).map(described).join(' and ')}${assumed}, ` +
     `${mode}, ${shards.length} ${shards.length === 1 ? 'shard' : 'shards'} ${heldText(layout, held)}: ${parts}. ` +
-    `Prices of ${pricesRegion}, read in ${pricesReadIn}, without free tiers, data transfer and NAT.`
+    `Prices of ${pricesRegion}, read in ${pricesReadIn}, without free tiers, API calls and keys.`
   );
 }
 
-const described = ({ targets, periodSeconds, probe = 'http', probesPerTarget = 1 }: FleetPart): string =>
-  `${targets.toLocaleString('en')} targets with ${probesPerTarget} ${probe} ${probesPerTarget === 1 ? 'probe' : 'probes'} each ${periodSeconds} s`;
+const described = ({ targets, periodSeconds, probe = 'http', probesPerTarget = 1, reach }: FleetPart): string =>
+  `${targets.toLocaleString('en')} targets with ${probesPerTarget} ${probe} ${probesPerTarget === 1 ? 'probe' : 'probes'} each ${periodSeconds} s ${wayText(reach)}`;
 
 const dollars = (usd: number): string => usd.toFixed(2);

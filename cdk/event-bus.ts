@@ -9,6 +9,7 @@ import { Construct } from 'constructs';
 import { z } from 'zod';
 import { type DetailType, eventSchemas, eventSource, schemaVersion } from '../shared/bus/events.ts';
 import { busDeadLetters } from './dead-letters.ts';
+import { deploymentSuffix } from './physical-name.ts';
 
 export type Publishers = {
   /** Only the prober may publish results. */
@@ -30,6 +31,7 @@ export class TargetBus extends Construct {
     super(scope, id);
     this.deadLetters = encryptionKey && busDeadLetters(this);
     this.bus = new EventBus(this, 'Resource', {
+      eventBusName: `probelet-${deploymentSuffix(this)}`,
       description: 'Changes of probed targets',
       ...(encryptionKey && { kmsKey: encryptionKey }),
       ...(this.deadLetters && { deadLetterQueue: this.deadLetters }),
@@ -49,12 +51,14 @@ export class TargetBus extends Construct {
 
   #refuse(sid: string, exceptRoles: readonly string[], events: { readonly [key: string]: string }): void {
     const statement = new PolicyStatement({
-      sid,
+      // The account has one name space for the statements of all its buses.
+      sid: `${sid}-${deploymentSuffix(this)}`,
       effect: Effect.DENY,
       principals: [new AnyPrincipal()],
       actions: ['events:PutEvents'],
       resources: [this.bus.eventBusArn],
-      conditions: { StringEquals: events, ArnNotEquals: { 'aws:PrincipalArn': exceptRoles } },
+      // A request has many entries, so these keys have many values: one of them is enough for a refusal.
+      conditions: { 'ForAnyValue:StringEquals': events, ArnNotEquals: { 'aws:PrincipalArn': exceptRoles } },
     });
     this.bus.addToResourcePolicy(statement);
   }

@@ -76,16 +76,24 @@ export class Probelet extends Construct {
         probers: [prober.role, ...(tasks ? [tasks.role] : [])],
         others: Object.values(others).map(({ role }) => role),
       });
-      eventBus.describeEvents();
+      if (props.schemaRegistry !== false) eventBus.describeEvents();
     }
     const { deadLetters: bus } = eventBus;
     const deadLetters = { ...made.deadLetters, ...(bus && { bus }) };
-    const queues = [...made.queues, ...Object.values(deadLetters)];
-    const watched = { stage, functions: this.functions, deadLetters, tasks };
+    const queues = [...Object.values(made.queues), ...Object.values(deadLetters)];
+    const watched = {
+      stage,
+      functions: this.functions,
+      deadLetters,
+      tasks,
+      table: this.table,
+      syncs: made.queues['status-sync'],
+    };
     const { alarms } = new Alarms(this, 'Alarms', watched, props.alarmTopic);
-    if (props.dashboard)
-      dashboard(this, 'Dashboard', { ...watched, table: this.table, alarms, queues, detailedMetrics });
+    if (props.dashboard) dashboard(this, 'Dashboard', { ...watched, alarms, queues, detailedMetrics });
     const estimate = warnOfCost(annotations, { ...resolved, mode, memorySize, alarms: alarms.length });
+    // No warning, beside which the CDK would not show the estimate.
+    if (!props.alarmTopic && stage !== emulatorStage) annotations.addInfoV2('probelet:alarmTopic', withoutTopic);
     this.#addOutputs(estimate);
   }
 
@@ -143,6 +151,9 @@ export class Probelet extends Construct {
     return new Alert(this, id, { ...props, bus: this.bus });
   }
 }
+
+const withoutTopic =
+  'alarmTopic: is missing, so alarms are seen in the console alone; give a topic that has a subscriber';
 
 /** @throws RangeError naming the first that no event has; a rule for it would never match */
 function requireDetailTypes(given: readonly string[]): void {

@@ -38,7 +38,7 @@ export type ProbeletProps = TargetTableProps & {
   readonly allowLoopback?: boolean;
   /**
    * `host:port` of endpoints that answer as long as the prober's network works. Defaults to DynamoDB and SQS in the
-   * region.
+   * region, which are on the way of all probes only without `vpc`, so with it some must be given.
    */
   readonly canaries?: readonly string[];
   /**
@@ -67,7 +67,7 @@ export type ProbeletProps = TargetTableProps & {
   readonly compute?: Compute | 'auto';
   /**
    * The prober function's memory in MB, with `compute: 'lambda'` only. More memory means fewer shards. Defaults to what
-   * holds `fleet` at the least cost, or to 256 without a fleet.
+   * holds `fleet` at the least cost, or to 512 without a fleet.
    */
   readonly memorySize?: number;
   /** Authorizes every route but `/healthz`. Defaults to IAM. */
@@ -77,6 +77,11 @@ export type ProbeletProps = TargetTableProps & {
    * watch becomes a metric.
    */
   readonly detailedMetrics?: boolean;
+  /**
+   * The schemas of the events in a registry of EventBridge, from which subscribers generate types. Defaults to true;
+   * some regions have no registry.
+   */
+  readonly schemaRegistry?: boolean;
   /** A dashboard. Without `detailedMetrics` it has the metrics of the alarms and those of AWS. Defaults to none. */
   readonly dashboard?: boolean;
   /** Receives every alarm. Without a topic, alarms are only visible in CloudWatch. */
@@ -87,6 +92,11 @@ export type ProbeletProps = TargetTableProps & {
   readonly reservedConcurrency?: number;
   /** The largest number of concurrent runs. Defaults to what the account allows. */
   readonly maxConcurrency?: number;
+  /**
+   * The largest number of invocations of status-sync at the same time. Defaults to what takes in the failure of the
+   * whole `fleet` within a minute, at least 5.
+   */
+  readonly statusSyncConcurrency?: number;
   /** Reserved concurrency of the API function. Off by default. */
   readonly apiReservedConcurrency?: number;
   /** The largest number of targets. Defaults to 1,000,000. */
@@ -100,7 +110,10 @@ export type ProbeletProps = TargetTableProps & {
   readonly probesPerSecondMax?: number;
   /** Traces with X-Ray. Its actions support no resources, so each role gets a wildcard. */
   readonly tracing?: boolean;
-  /** The expected targets, for the cost estimate, the default of `memorySize` and the number of tasks. */
+  /**
+   * The expected targets, for the cost estimate, the default of `memorySize`, the number of tasks, the throughput for
+   * which the table is prepared, and how many statuses are computed at the same time.
+   */
   readonly fleet?: Fleet;
   /** US dollars a month. A higher estimate is a warning. */
   readonly budget?: number;

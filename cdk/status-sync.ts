@@ -8,6 +8,7 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { mappingActions, tableActions } from '../functions/rights.ts';
 import { type DetailType, eventSource } from '../shared/bus/events.ts';
+import { type Fleet, targetsOf } from '../shared/cost/fleet.ts';
 import { deadLetterQueue, encryptionOf } from './dead-letters.ts';
 import { type FunctionSettings, NodeFunction } from './node-function.ts';
 import { allow, publishOn, useKey } from './statement.ts';
@@ -18,13 +19,31 @@ const timeout = Duration.seconds(30);
 const visibility = Duration.seconds(180);
 const receivesMax = 5;
 const batchSize = 10;
-/** Leaves the account's concurrency to the probers when many targets change. */
-const concurrencyMax = 5;
+/** Enough for a small fleet, and leaves the account's concurrency to the probers when many targets change. */
+const concurrencyMin = 5;
+/** Lambda's limit for a mapping. */
+const concurrencyMax = 1_000;
+/** Of one invocation at 256 MB: `npm run bench:mass`. */
+const syncsPerSecond = 20;
+/** Within which the statuses of a whole fleet take in that it has failed. */
+const withinSeconds = 60;
+
+/** How many invocations at a time take in the failure of the whole fleet within a minute. */
+export function syncConcurrencyOf(fleet: Fleet): number {
+  const needed = Math.ceil(targetsOf(fleet) / (syncsPerSecond * withinSeconds));
+  return Math.min(concurrencyMax, Math.max(concurrencyMin, needed));
+}
 
 /** Events that may change a status. */
 const wakeners: readonly DetailType[] = ['Probe Result Changed', 'Target Sync Requested'];
 
-type Props = { readonly settings: FunctionSettings; readonly table: TableV2; readonly bus: EventBus };
+type Props = {
+  readonly settings: FunctionSettings;
+  readonly table: TableV2;
+  readonly bus: EventBus;
+  /** Invocations at the same time. */
+  readonly concurrency: number;
+};
 
 export class StatusSync extends Construct {
   readonly statusSync: NodeFunction;
@@ -32,7 +51,7 @@ export class StatusSync extends Construct {
   readonly rule: Rule;
   readonly deadLetters: Queue;
 
-  constructor(scope: Construct, id: string, { settings, table, bus }: Props) {
+  constructor(scope: Construct, id: string, { settings, table, bus, concurrency }: Props) {
     super(scope, id);
     const { encryptionKey } = settings;
     this.deadLetters = deadLetterQueue(this, encryptionKey);
@@ -66,7 +85,7 @@ export class StatusSync extends Construct {
       eventSourceArn: this.queue.queueArn,
       batchSize,
       reportBatchItemFailures: true,
-      maxConcurrency: concurrencyMax,
+      maxConcurrency: concurrency,
     });
   }
 }

@@ -18,6 +18,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { tableActions } from '../functions/rights.ts';
 import { type FunctionSettings, NodeFunction } from './node-function.ts';
+import { deploymentSuffix } from './physical-name.ts';
 import { allow, publishOn, useKey } from './statement.ts';
 
 /** `anyone` means no authentication. */
@@ -32,6 +33,7 @@ const target = `${targets}/{name}`;
 export const apiRoutes: readonly ApiRoute[] = [
   { method: HttpMethod.GET, path: '/healthz', access: 'anyone' },
   { method: HttpMethod.GET, path: '/openapi.json', access: 'read' },
+  { method: HttpMethod.GET, path: '/v1/prober', access: 'read' },
   { method: HttpMethod.GET, path: '/v1/targets', access: 'read' },
   { method: HttpMethod.PUT, path: '/v1/targets:apply', access: 'register' },
   { method: HttpMethod.GET, path: targets, access: 'read' },
@@ -77,6 +79,7 @@ export class TargetApi extends Construct {
     this.#isIam = authorizer instanceof HttpIamAuthorizer;
     this.handler = apiFunction(this, props);
     this.api = new HttpApi(this, 'Resource', {
+      apiName: `probelet-${deploymentSuffix(this)}`,
       description: 'Targets and their status',
       createDefaultStage: false,
       defaultAuthorizer: authorizer,
@@ -158,6 +161,8 @@ function defaultStage(
   { logRetention, encryptionKey }: FunctionSettings,
 ): HttpStage {
   const logGroup = new LogGroup(scope, 'AccessLogs', {
+    // Each name elsewhere takes some of the 5,120 characters of the account's policy on who delivers logs.
+    logGroupName: `/aws/vendedlogs/probelet-${deploymentSuffix(scope)}/api`,
     retention: logRetention,
     removalPolicy: RemovalPolicy.DESTROY,
     ...(encryptionKey && { encryptionKey }),

@@ -11,7 +11,7 @@ import { probeCpuMs } from '../shared/core/handlers.ts';
 import { secretHost } from '../shared/core/secret-hosts.ts';
 import { reachOf } from '../shared/core/self-health.ts';
 import { cheapestCompute, memoryFor } from '../shared/cost/compute.ts';
-import { type FleetLayout, fleetLayout } from '../shared/cost/fleet.ts';
+import { type FleetLayout, fleetLayout, reaches } from '../shared/cost/fleet.ts';
 import type { Compute } from '../shared/cost/tasks.ts';
 import { nearest } from '../shared/lib/nearest.ts';
 import { didYouMean, readCidr } from '../shared/net/cidr.ts';
@@ -22,7 +22,7 @@ import { isGrantable } from './secrets.ts';
 
 export const modeDefault = 'auto';
 /** Without a fleet. */
-const memorySizeDefault = 256;
+const memorySizeDefault = 512;
 
 /** The function's memory in MB: as given, or what holds the given fleet at the least cost. */
 export const memorySizeOf = ({ memorySize, fleet, mode = modeDefault, ...props }: ProbeletProps): number =>
@@ -63,6 +63,7 @@ const fleetPart = z.strictObject({
   periodSeconds: z.int().min(1).max(3_600),
   probe: z.enum(probeCosts).optional(),
   probesPerTarget: z.int().min(1).max(60).optional(),
+  reach: z.enum(reaches).optional(),
 });
 
 /** A function of this or another stack; checks only the property in use. */
@@ -125,18 +126,20 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
     ),
   },
   detailedMetrics: flag,
+  schemaRegistry: flag,
   dashboard: flag,
   alarmTopic: construct('an SNS topic'),
   logRetention: { allowed: 'one of RetentionDays', schema: z.enum(RetentionDays) },
   reservedConcurrency: wholeNumber(1, 1_000),
   maxConcurrency: wholeNumber(2, 1_000),
+  statusSyncConcurrency: wholeNumber(2, 1_000),
   apiReservedConcurrency: wholeNumber(1, 1_000),
   targetsMax: wholeNumber(1, quotaMax),
   targetsPerNamespaceMax: wholeNumber(1, quotaMax),
   probesPerSecondMax: wholeNumber(1, quotaMax),
   tracing: flag,
   fleet: {
-    allowed: `a list of {targets, periodSeconds: 1 to 3600, probe: ${listed(probeCosts, 'or')}, probesPerTarget}`,
+    allowed: `a list of {targets, periodSeconds: 1 to 3600, probe: ${listed(probeCosts, 'or')}, probesPerTarget, reach: ${listed(reaches, 'or')}}`,
     schema: z.array(fleetPart).min(1).max(100),
   },
   budget: { allowed: 'a number of US dollars above 0', schema: z.number().positive() },
@@ -198,6 +201,11 @@ function crossProblems(props: ProbeletProps, stack: Stack): readonly string[] {
     ...(allowLoopback && stage !== emulatorStage
       ? [
           `allowLoopback: is true; allowed: only with stage ${emulatorStage}, since on AWS nothing of ours listens there`,
+        ]
+      : []),
+    ...(vpc && !canaries
+      ? [
+          'canaries: is missing; allowed with vpc: one to ten of host:port on the way that probes take, since the endpoints of DynamoDB and SQS answer although the way to the targets is cut',
         ]
       : []),
     ...(canaries && !allowLoopback && canaries.every((value) => reachOf(canaryOf(value)?.host ?? '') === 'loopback')

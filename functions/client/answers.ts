@@ -23,6 +23,10 @@ export const openapiShape = z.looseObject({
   info: z.looseObject({ title: z.literal('probelet'), version: z.string() }),
 });
 export const healthShape = z.looseObject({ status: z.string(), notMonitored: z.number().optional() });
+export const proberShape = z.looseObject({
+  release: z.looseObject({ desired: z.string().optional() }),
+  shards: z.array(z.looseObject({ shard: z.string() })),
+});
 export const cleanedShape = z.looseObject({
   kept: z.array(z.string()),
   removed: z.array(z.string()),

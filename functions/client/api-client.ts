@@ -5,6 +5,7 @@
 import type { SortOrder } from '../../shared/api/list-order.ts';
 import type { EventView } from '../../shared/api/routes/events.ts';
 import type { ProbeRequest } from '../../shared/api/routes/probe.ts';
+import type { ProberView } from '../../shared/api/routes/prober.ts';
 import type { TargetView } from '../../shared/api/target-schema.ts';
 import type { ReadyValue } from '../../shared/api/target-viewer.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
@@ -17,6 +18,7 @@ import {
   need,
   openapiShape,
   probedShape,
+  proberShape,
   read,
   shaped,
   targetShape,
@@ -114,6 +116,8 @@ export type ApiClient = TargetWrites & {
   version(): Promise<ServerVersion>;
   /** Needs no token and no signature. */
   health(): Promise<ServerHealth>;
+  /** Its shards and releases; undefined: the server is older than this. */
+  prober(): Promise<ProberView | undefined>;
   /** In Prometheus' text format; undefined: the API is not that of one process, and has none. */
   metrics(): Promise<string | undefined>;
   /** The OpenAPI document of the server. */
@@ -150,6 +154,7 @@ export function apiClient(options: ClientOptions): ApiClient {
     },
     version: async () => ({ api: (await openapi()).info.version, status: (await health()).status }),
     health,
+    prober: () => read<ProberView>(deps, proberShape, { path: '/v1/prober' }),
     metrics: () => readMetrics(deps),
     openapi,
     watch: (query) => watched(deps, query),

@@ -5,9 +5,10 @@
 import { memoryFor } from '../../shared/cost/compute.ts';
 import { type CostEstimate, deployedAlarms, estimateCost, taskAlarms } from '../../shared/cost/estimate.ts';
 import { fittingMemory } from '../../shared/cost/fitting-memory.ts';
-import type { FleetPart } from '../../shared/cost/fleet.ts';
+import { type FleetPart, reaches } from '../../shared/cost/fleet.ts';
 import { type Peer, peerCost } from '../../shared/cost/peers.ts';
 import { type Compute, tasksOf } from '../../shared/cost/tasks.ts';
+import { natGatewayUsd, probeTransfer, transferUsd } from '../../shared/cost/transfer.ts';
 import { metricCount } from '../lambda/metrics.ts';
 
 type Shown = FleetPart & Required<Pick<FleetPart, 'probe'>>;
@@ -36,20 +37,59 @@ export function costTables(): string {
     const memorySize = fittingMemory([part], mode);
     return { part, memorySize, ...estimateCost({ ...watched, fleet: [part], mode, memorySize }) };
   });
-  const services = estimates[0]?.lines.map(({ what }) => what) ?? [];
-  const cost = estimates.map(({ part, memorySize, layout, lines, usd }) => [
+  const cost = estimates.map(({ part, memorySize, layout, ...estimate }) => [
     ...[...cellsOf(part), `${memorySize} MB`, `${layout.shards.length}`],
-    ...[...lines.map((line) => line.usd), usd].map((one) => one.toFixed(2)),
+    ...costCells(estimate),
   ]);
-  const compared = estimates.map(({ part, usd }) => [
+  const compared = estimates.map(({ part, usd, transferUsd: transfer }) => [
     ...cellsOf(part),
-    ...[usd, ...peers.map((peer) => peerCost[peer](part))].map((one) => perTarget(one / part.targets)),
+    ...[usd - transfer, ...peers.map((peer) => peerCost[peer](part)), transfer].map((one) =>
+      perTarget(one / part.targets),
+    ),
   ]);
   return [
-    table([...fleetColumns, 'memory', 'shards', ...services, 'all'], cost),
+    table([...fleetColumns, 'memory', 'shards', ...costColumns(estimates)], cost),
+    transferTable(),
     tasksTable(),
-    table([...fleetColumns, 'probelet', 'a Lambda per tick', 'Route 53', 'Synthetics'], compared),
+    table(
+      [...fleetColumns, 'probelet', 'a Lambda per tick', 'Route 53', 'Synthetics', 'data transfer beside'],
+      compared,
+    ),
   ].join('\n');
+}
+
+/** Services first, since data transfer is the same for whatever sends the probes. */
+const serviceLines = ({ lines }: Pick<CostEstimate, 'lines'>) => lines.filter(({ what }) => what !== 'Data transfer');
+
+const costColumns = ([first]: readonly Pick<CostEstimate, 'lines'>[]): readonly string[] => [
+  ...(first ? serviceLines(first).map(({ what }) => what) : []),
+  'all services',
+  'data transfer',
+];
+
+const costCells = (estimate: Pick<CostEstimate, 'lines' | 'usd' | 'transferUsd'>): readonly string[] => {
+  const { usd, transferUsd: transfer } = estimate;
+  return [...serviceLines(estimate).map((line) => line.usd), usd - transfer, transfer].map((one) => one.toFixed(2));
+};
+
+/** What the network costs for each 1,000 targets, by protocol, period and the way to them. */
+function transferTable(): string {
+  const kinds: readonly (readonly [string, Pick<FleetPart, 'probe' | 'periodSeconds'>, boolean])[] = [
+    ['tcp', { probe: 'tcp', periodSeconds: 10 }, false],
+    ['http', { probe: 'http', periodSeconds: 10 }, false],
+    ['grpc', { probe: 'grpc', periodSeconds: 10 }, false],
+    ['https', { probe: 'https', periodSeconds: 10 }, false],
+    ['https, `tlsSessionResumption`', { probe: 'https', periodSeconds: 10 }, true],
+    ['https', { probe: 'https', periodSeconds: 60 }, false],
+  ];
+  const rows = kinds.map(([name, part, tlsSessionResumption]) => {
+    const { sent, received } = probeTransfer(part, { tlsSessionResumption });
+    const usdBy = reaches.map((reach) => transferUsd({ ...part, targets: 1_000, reach }, { tlsSessionResumption }));
+    const period = `${part.periodSeconds} s`;
+    return [name, period, `${sent}`, `${received}`, ...usdBy.map((usd) => usd.toFixed(2))];
+  });
+  const nat = `nat, and $${natGatewayUsd.toFixed(2)} for each gateway`;
+  return table(['probe', 'period', 'bytes sent', 'bytes received', ...reaches.slice(0, -1), nat], rows);
 }
 
 /** What fleets cost with tasks of Fargate Spot, beside the same with the function. */
@@ -62,13 +102,13 @@ function tasksTable(): string {
     ) as [CostEstimate, CostEstimate];
     return { part, lambda, fargate };
   });
-  const services = estimates[0]?.fargate.lines.map(({ what }) => what) ?? [];
   const rows = estimates.map(({ part, lambda, fargate }) => [
     ...[...cellsOf(part), `${tasksOf(fargate.layout)}`],
-    ...[...fargate.lines.map((line) => line.usd), fargate.usd].map((one) => one.toFixed(2)),
-    ...[fargate.usd, lambda.usd].map((one) => perTarget(one / part.targets)),
+    ...costCells(fargate),
+    ...[fargate, lambda].map((one) => perTarget((one.usd - one.transferUsd) / part.targets)),
   ]);
-  return table([...fleetColumns, 'tasks', ...services, 'all', 'a target', 'a target with the function'], rows);
+  const columns = costColumns(estimates.map(({ fargate }) => fargate));
+  return table([...fleetColumns, 'tasks', ...columns, 'a target', 'a target with the function'], rows);
 }
 
 const watchedWith = (compute: Compute) => ({

@@ -24,6 +24,11 @@ const metricUnits = {
   ProbesLate: 'Count',
   ShardsDegraded: 'Count',
   ItemsQuarantined: 'Count',
+  /** For how long no status has taken in a change of a result; 0 as long as that is usual. */
+  StatusBehind: 'Seconds',
+  /** Resident memory of the process, and 1 where little is left of what it may use. */
+  MemoryUsed: 'Megabytes',
+  MemoryShort: 'Count',
   /** Runs that could not determine at their end whether they still held their shard. */
   RunsInDoubt: 'Count',
   /** Published once a minute by the schedule. */
@@ -53,6 +58,9 @@ export const metricsOf = {
     'ProbesLate',
     'ShardsDegraded',
     'ItemsQuarantined',
+    'StatusBehind',
+    'MemoryUsed',
+    'MemoryShort',
     'RunsInDoubt',
     'EventsMalformed',
     'AccessDenied',
@@ -70,7 +78,13 @@ const alwaysPublished: readonly MetricName[] = ['ShardsWithoutHolder'];
  * Published while there is such a problem and for `calmMs` afterwards. A metric is billed for the hours in which it has
  * data (https://aws.amazon.com/cloudwatch/pricing/), so these cost nothing as long as all is well.
  */
-const problemMetrics: readonly MetricName[] = ['ShardsDegraded', 'ProbesLate', 'AccessDenied'];
+const problemMetrics: readonly MetricName[] = [
+  'ShardsDegraded',
+  'ProbesLate',
+  'StatusBehind',
+  'MemoryShort',
+  'AccessDenied',
+];
 
 /**
  * How long a problem is reported as over. CloudWatch fills an alarm's window with older data where newer data is

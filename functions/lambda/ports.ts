@@ -8,6 +8,7 @@ import { type Random, systemRandom } from '../../shared/lib/random.ts';
 import { dynamodbStore } from '../../shared/store/dynamodb.ts';
 import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { patientStore } from '../../shared/store/throttled.ts';
 import type { FunctionName } from '../bundling.ts';
 import type { Environment } from './environment.ts';
 import { type FunctionLog, functionLog } from './log.ts';
@@ -23,7 +24,7 @@ export type FunctionPorts = {
 };
 
 export type NewStore = {
-  /** Opens the same table through separate sockets. */
+  /** Opens the same table through separate sockets. A throttled call is not repeated. */
   readonly newStore: () => Store;
 };
 
@@ -46,5 +47,5 @@ export function functionPorts(
     dynamodbStore({ ...ports, client: dynamodbClient(), tableName: table, onCall: metrics.onCall });
   // The adapter retries, so the client must not.
   const bus = eventBridgeBus({ ...ports, client: new EventBridgeClient({ maxAttempts: 1 }), busName });
-  return { ...ports, metrics, store: newStore(), newStore, bus };
+  return { ...ports, metrics, store: patientStore(newStore(), ports), newStore, bus };
 }

@@ -14,11 +14,15 @@ import { dynamodbStore } from '../../shared/store/dynamodb.ts';
 import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
 import { layoutKey } from '../../shared/store/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { patientStore } from '../../shared/store/throttled.ts';
 import type { AwsOptions, AwsService } from './aws-options.ts';
 
 export type AwsServices = {
   readonly store: Store;
-  /** The same table through separate sockets, for a holder's heartbeats, claims and commits. */
+  /**
+   * The same table through separate sockets, for a holder's heartbeats, claims and commits. A throttled call is not
+   * repeated.
+   */
   readonly fencedStore: Store;
   readonly queue: SqsQueue;
   /** Absent if no bus was named. */
@@ -48,10 +52,11 @@ export function awsServices(options: AwsOptions, ports: ServicePorts): AwsServic
   const sqs = sqsClient(config('sqs'));
   const eventBridge = new EventBridgeClient({ ...config('eventbridge'), maxAttempts: 1 });
   const given = { ...ports, access: access(ports) };
-  const [store, fencedStore] = dynamodb.map((client) => dynamodbStore({ ...given, client, tableName })) as [
+  const [shared, fencedStore] = dynamodb.map((client) => dynamodbStore({ ...given, client, tableName })) as [
     Store,
     Store,
   ];
+  const store = patientStore(shared, ports);
   const look = { QueueUrl: queueUrl, AttributeNames: ['FifoQueue' as const] };
   return {
     store,

@@ -6,6 +6,7 @@ import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import type { ProbeMetrics } from '../../shared/prober/metrics.ts';
 import type { RunView } from '../../shared/run/run-view.ts';
 import type { FunctionMetrics, MetricName, MetricValues } from '../lambda/metrics.ts';
+import type { ProcessMemory } from './process-memory.ts';
 
 const intervalMs = 60_000;
 
@@ -44,14 +45,17 @@ export type Reporting = {
   readonly probes: ReportedProbes;
   /** The run's view, once it has loaded its targets. */
   readonly view: () => RunView | undefined;
+  readonly memory: () => ProcessMemory | undefined;
 };
 
 /** Publishes until `end` is called, and once more then. */
-export function keepReporting({ clock, metrics, probes, view }: Reporting) {
+export function keepReporting({ clock, metrics, probes, view, memory }: Reporting) {
   const over = new AbortController();
   let shown = false;
   const report = (held: MetricValues, more: MetricValues = {}) =>
-    metrics.emit({ ...probes.take(), ...held, ...more } satisfies { readonly [name in MetricName]?: number });
+    metrics.emit({ ...probes.take(), ...memoryValues(memory()), ...held, ...more } satisfies {
+      readonly [name in MetricName]?: number;
+    });
   const keep = async () => {
     for (;;) {
       await sleep(clock, intervalMs, over.signal);
@@ -76,9 +80,19 @@ export function keepReporting({ clock, metrics, probes, view }: Reporting) {
   };
 }
 
-const heldBy = ({ targets, beat, quarantined }: RunView): MetricValues => ({
+/** A status takes in a change within seconds, after the failure of thousands within half a minute. */
+export const statusBehindMsMin = 30_000;
+
+const heldBy = ({ targets, beat, quarantined, statusBehindMs }: RunView): MetricValues => ({
   TargetsHeld: targets,
   ProbesLate: beat.late,
   ShardsDegraded: beat.doubt ? 1 : 0,
   ItemsQuarantined: quarantined.length,
+  StatusBehind: statusBehindMs < statusBehindMsMin ? 0 : Math.floor(statusBehindMs / 1_000),
 });
+
+/** Lambda and ECS kill a process that needs more than it may use; its runs then begin again, with as much to hold. */
+const memoryPartMax = 0.9;
+
+const memoryValues = (memory: ProcessMemory | undefined): MetricValues =>
+  memory ? { MemoryUsed: memory.usedMb, MemoryShort: memory.usedMb > memoryPartMax * memory.limitMb ? 1 : 0 } : {};

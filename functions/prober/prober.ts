@@ -19,6 +19,7 @@ import type { Canary, Ports } from '../../shared/run/ports.ts';
 import { newSocketBudget, type SocketBudget } from '../../shared/run/probing/sockets.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
 import type { RunView } from '../../shared/run/run-view.ts';
+import { layoutKey } from '../../shared/store/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
 import type { InvocationContext } from '../lambda/context.ts';
 import type { FunctionPorts, NewStore } from '../lambda/ports.ts';
@@ -26,6 +27,7 @@ import { runProbing } from '../run-probing.ts';
 import { invocationDeadline } from './deadline.ts';
 import { onlyOf } from './memory.ts';
 import { countedProbes, keepReporting, type ReportedProbes } from './probe-metrics.ts';
+import { processMemory } from './process-memory.ts';
 
 export type ProberFunctionPorts = FunctionPorts &
   NewStore & {
@@ -68,6 +70,7 @@ export function proberFunction(ports: ProberFunctionPorts) {
   return async (event: unknown, context: InvocationContext): Promise<Answer> => {
     const { clock, random, log, metrics, queue } = ports;
     log.begin(context);
+    if (isStartCheck(event)) return started(ports);
     const decoded = decodeSqsEvent(event, { ...queue, clock, random });
     if (decoded.kind === 'malformed') {
       log.error('malformed event dropped', { detail: decoded.detail });
@@ -80,6 +83,17 @@ export function proberFunction(ports: ProberFunctionPorts) {
     deadline.cancel();
     return decoded.batch.answer();
   };
+}
+
+/** A deployment invokes the function without anything, to find out whether the release starts (cdk/engine.ts). */
+const isStartCheck = (event: unknown): boolean =>
+  typeof event === 'object' && event !== null && Object.keys(event).length === 0;
+
+/** What each run needs first. @throws StoreUnavailable, which makes the deployment fail */
+async function started({ store, log, release }: ProberFunctionPorts): Promise<Answer> {
+  await store.get(layoutKey);
+  log.info('release starts', { release });
+  return { batchItemFailures: [] };
 }
 
 /**
@@ -107,7 +121,7 @@ export function reportedRuns(
         view = look;
       };
       let inDoubt = 0;
-      const reporting = keepReporting({ clock, metrics, probes, view: () => view?.() });
+      const reporting = keepReporting({ clock, metrics, probes, view: () => view?.(), memory: processMemory });
       const kept = { release, memory: onlyOf(memory, shard), socketBudget, onLoaded };
       try {
         const end = await runReceived(own, message, deadlineMs, { ...options, ...kept });

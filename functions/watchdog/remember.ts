@@ -7,6 +7,7 @@ import { systemRandom } from '../../shared/lib/random.ts';
 import { rememberHang as rememberIn } from '../../shared/run/probing/hung-probe.ts';
 import { dynamodbStore } from '../../shared/store/dynamodb.ts';
 import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
+import { patientStore } from '../../shared/store/throttled.ts';
 
 /** Region and endpoint default to the environment's. */
 export type RememberConfig = {
@@ -19,6 +20,6 @@ export type RememberConfig = {
 export async function rememberHang(name: string, { table, region, endpoint }: RememberConfig): Promise<void> {
   const client = dynamodbClient({ ...(region && { region }), ...(endpoint && { endpoint }) });
   const ports = { clock: systemClock, random: systemRandom };
-  const store = dynamodbStore({ ...ports, client, tableName: table });
+  const store = patientStore(dynamodbStore({ ...ports, client, tableName: table }), ports);
   await rememberIn({ ...ports, store }, name, systemClock.nowMs());
 }

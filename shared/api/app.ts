@@ -18,6 +18,7 @@ import { desiredRoutes } from './routes/desired.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoute, metricsRoute } from './routes/operations.ts';
 import { probeRoutes } from './routes/probe.ts';
+import { proberRoutes } from './routes/prober.ts';
 import { restartedRoutes } from './routes/restarted.ts';
 import { statusRoutes } from './routes/status.ts';
 import { targetRoutes } from './routes/target.ts';
@@ -42,6 +43,7 @@ const routes = ({ metrics, watch, watchersMax }: ApiDeps): readonly Route[] => [
   ...probeRoutes,
   ...desiredRoutes,
   ...eventRoutes,
+  ...proberRoutes,
   ...(watch ? [watchRoute(watch, watchersMax)] : []),
 ];
 

@@ -136,6 +136,11 @@ export const eventSchemas = {
     ...ofShard,
     since: instant,
   }),
+  'Prober Release Refused': z.object({
+    schemaVersion: z.literal(schemaVersion),
+    id: z.string(),
+    release: z.string(),
+  }),
   'Probe Surge Detected': z.object({
     ...ofShard,
     /**

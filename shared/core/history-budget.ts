@@ -19,11 +19,17 @@ export type Spent = {
   readonly budget: HistoryBudget | undefined;
 };
 
-/** `isFree`: what a client has asked for is kept in any case and costs nothing. */
+export type Spending = {
+  /** What a client has asked for is kept in any case and costs nothing. */
+  readonly isFree: (event: EventRecord) => boolean;
+  /** The table has no capacity left: of the others only transitions are kept. */
+  readonly isScarce: boolean;
+};
+
 export function spend(
   before: HistoryBudget | undefined,
   events: readonly EventRecord[],
-  isFree: (event: EventRecord) => boolean,
+  { isFree, isScarce }: Spending,
 ): Spent {
   const kept: EventRecord[] = [];
   const counted: EventRecord[] = [];
@@ -36,7 +42,7 @@ export function spend(
     // A wall clock that was hours ahead has left an instant that is too far away.
     const fullAtMs = Math.min(Math.max(beforeMs, event.timeMs), event.timeMs + wholeMs);
     if (isFree(event)) kept.push(event);
-    else if (fullAtMs + refillMs > event.timeMs + wholeMs)
+    else if ((isScarce && event.kind === 'recorded') || fullAtMs + refillMs > event.timeMs + wholeMs)
       budget = { fullAtMs, omitted: { ...others, [event.kind]: own.count } };
     else {
       kept.push(own);

@@ -1,6 +1,6 @@
 /**
  * Estimates the monthly cost of a fleet: the number of heartbeats, reads and invocations times the published prices.
- * Pure. Excludes data transfer, NAT, API calls, and the cost when many targets change at once.
+ * Pure. Excludes API calls, keys, and the cost when many targets change at once.
  */
 import { probeCpuMs } from '../core/handlers.ts';
 import { capacityOf } from '../core/layout.ts';
@@ -17,8 +17,9 @@ import {
 } from './fleet.ts';
 import { monthSeconds, prices, spotPart } from './prices.ts';
 import { type Compute, taskSize, tasksOf } from './tasks.ts';
+import { natGatewayUsd, type TransferOptions, transferUsd } from './transfer.ts';
 
-export type CostInput = {
+export type CostInput = TransferOptions & {
   readonly fleet: Fleet;
   readonly mode: FleetMode;
   /** The prober's memory in MB. */
@@ -32,15 +33,19 @@ export type CostInput = {
 };
 
 /** Alarms of a deployment without a customer key, and those that tasks add: a test compares. */
-export const deployedAlarms = 17;
+export const deployedAlarms = 21;
 export const taskAlarms = 1;
 
 export type CostLine = { readonly what: string; readonly usd: number };
 
 export type CostEstimate = {
   readonly layout: FleetLayout;
+  /** The services, then what the network costs. */
   readonly lines: readonly CostLine[];
+  /** Of all lines. */
   readonly usd: number;
+  /** Of these, what the network costs: the same probes from anywhere in AWS cost it, too. */
+  readonly transferUsd: number;
   /** The table's capacity units a month that the probers take while no target changes. */
   readonly steadyUnits: { readonly writes: number; readonly reads: number };
 };
@@ -62,6 +67,8 @@ export const cadence = {
 const readUnitBytes = 4_096;
 /** TARGET, STATUS and PROBE of a target with one probe. */
 const targetBytes = 3_000;
+/** With its event history, as long as a target's may be. */
+const storedBytes = 20_000;
 const changesItemBytes = 70;
 const changesSliceBytes = 6;
 const slicesMax = 256;
@@ -115,6 +122,7 @@ export function estimateCost(input: CostInput): CostEstimate {
   // The function logs its metrics at the end of each run, and a task each minute.
   const logBytes = (invocations + tasks * monthMinutes) * logBytesPerInvocation;
   const polls = Math.max(pollsPerMonth, (tasks * monthSeconds) / taskPollSeconds);
+  const transfer = transferLines(input);
   const lines: readonly CostLine[] = [
     ...(tasks > 0 ? [{ what: 'Fargate', usd: tasks * taskUsd }] : []),
     { what: 'Lambda', usd: gbSeconds * prices.lambdaGbSecond.usd + invocations * prices.lambdaRequest.usd },
@@ -122,7 +130,8 @@ export function estimateCost(input: CostInput): CostEstimate {
       what: 'DynamoDB',
       usd:
         (total('writes') + changes * perChange.writes) * prices.dynamodbWrite.usd +
-        (total('reads') + schedule.reads + changes * perChange.reads) * prices.dynamodbRead.usd,
+        (total('reads') + schedule.reads + changes * perChange.reads) * prices.dynamodbRead.usd +
+        ((targetsOf(input.fleet) * storedBytes) / 1e9) * (prices.dynamodbStoredGb.usd + prices.dynamodbRecoveryGb.usd),
     },
     {
       what: 'SQS',
@@ -139,9 +148,19 @@ export function estimateCost(input: CostInput): CostEstimate {
         input.metrics * prices.customMetric.usd +
         (logBytes * prices.logGb.usd) / 1e9,
     },
+    ...transfer,
   ];
   const steadyUnits = { writes: total('writes'), reads: total('reads') };
-  return { layout, lines, usd: lines.reduce((sum, { usd }) => sum + usd, 0), steadyUnits };
+  return { layout, lines, usd: sumOf(lines), transferUsd: sumOf(transfer), steadyUnits };
+}
+
+const sumOf = (lines: readonly CostLine[]): number => lines.reduce((sum, { usd }) => sum + usd, 0);
+
+/** One gateway, if the way to any target is through one. Each further zone usually has its own. */
+function transferLines(input: CostInput): readonly CostLine[] {
+  const usd = input.fleet.reduce((sum, part) => sum + transferUsd(part, input), 0);
+  const throughNat = input.fleet.some(({ reach, targets }) => reach === 'nat' && targets > 0);
+  return [{ what: 'Data transfer', usd }, ...(throughNat ? [{ what: 'NAT gateway', usd: natGatewayUsd }] : [])];
 }
 
 function shardWork(shard: FleetShard, layout: FleetLayout, input: CostInput): Work {

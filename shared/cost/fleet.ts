@@ -6,6 +6,14 @@ import { capacityOf, planLayout, shareOf, splitAbove } from '../core/layout.ts';
 import { bucketCount } from '../core/slots.ts';
 import { type BucketWeight, probeBytes, targetBytes, tickPeriodSecondsMin } from '../core/weight.ts';
 
+/**
+ * The way to a target, by what AWS bills for it: over the `internet`; by a public address in the same `region`; by a
+ * private one in the `vpc`, reckoned as in another zone (in the same zone it is free); over the internet through a
+ * `nat` gateway.
+ */
+export const reaches = ['internet', 'region', 'vpc', 'nat'] as const;
+export type Reach = (typeof reaches)[number];
+
 export type FleetPart = {
   readonly targets: number;
   readonly periodSeconds: number;
@@ -13,6 +21,8 @@ export type FleetPart = {
   readonly probe?: ProbeCost;
   /** Defaults to 1. */
   readonly probesPerTarget?: number;
+  /** Defaults to `internet`. */
+  readonly reach?: Reach;
 };
 
 export type Fleet = readonly FleetPart[];
@@ -35,6 +45,16 @@ export type FleetLayout = {
 };
 
 const timeoutSeconds = 1;
+
+const ways: Readonly<Record<Reach, string>> = {
+  internet: 'over the internet',
+  region: 'within the region',
+  vpc: 'within the VPC',
+  nat: 'through a NAT gateway',
+};
+
+/** To follow what is probed, in a text. */
+export const wayText = (reach: Reach = 'internet'): string => ways[reach];
 
 export const targetsOf = (fleet: Fleet): number => fleet.reduce((sum, { targets }) => sum + targets, 0);
 

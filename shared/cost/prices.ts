@@ -22,6 +22,17 @@ export const prices = {
   publicAddressHour: { usd: 0.005, source: 'https://aws.amazon.com/vpc/pricing/' },
   dynamodbWrite: { usd: 0.625 / million, source: 'https://aws.amazon.com/dynamodb/pricing/on-demand/' },
   dynamodbRead: { usd: 0.125 / million, source: 'https://aws.amazon.com/dynamodb/pricing/on-demand/' },
+  dynamodbStoredGb: { usd: 0.25, source: 'https://aws.amazon.com/dynamodb/pricing/on-demand/' },
+  /** Of point-in-time recovery. */
+  dynamodbRecoveryGb: { usd: 0.2, source: 'https://aws.amazon.com/dynamodb/pricing/on-demand/' },
+  /** Out to the internet, up to 10 TB a month. */
+  internetGb: { usd: 0.09, source: 'https://aws.amazon.com/ec2/pricing/on-demand/' },
+  /** In each direction, by public addresses within the region. */
+  regionGb: { usd: 0.01, source: 'https://aws.amazon.com/ec2/pricing/on-demand/' },
+  /** In each direction, between zones. */
+  zoneGb: { usd: 0.01, source: 'https://aws.amazon.com/ec2/pricing/on-demand/' },
+  natHour: { usd: 0.045, source: 'https://aws.amazon.com/vpc/pricing/' },
+  natGb: { usd: 0.045, source: 'https://aws.amazon.com/vpc/pricing/' },
   sqsFifoRequest: { usd: 0.5 / million, source: 'https://aws.amazon.com/sqs/pricing/' },
   sqsRequest: { usd: 0.4 / million, source: 'https://aws.amazon.com/sqs/pricing/' },
   event: { usd: 1 / million, source: 'https://aws.amazon.com/eventbridge/pricing/' },

@@ -87,7 +87,8 @@ async function claimAsRead(run: Run, keptToken: number | undefined, isLast: bool
   const before = last?.generation === generation ? last : undefined;
   const known = inheritedFrom(before ? [before] : await predecessorsOf(run));
   const inherited = { ...known, observedAtMs: Math.min(known.observedAtMs, nowMs) };
-  const begun = { beat: 0, beatAtMs: nowMs, beganAtMs: nowMs, tick: mode === 'tick', ...inherited };
+  const release = run.release === '' ? {} : { release: run.release };
+  const begun = { beat: 0, beatAtMs: nowMs, beganAtMs: nowMs, ...release, tick: mode === 'tick', ...inherited };
   const first = before ? {} : { sinceToken: token, previous: pastOf(last) };
   const record = { token, generation, slot, doneSlot, ...begun, ...first };
   const keepsDone = before !== undefined && !isAhead(item, message, scheduleMs);

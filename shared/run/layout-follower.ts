@@ -34,11 +34,16 @@ export function layoutFollower(run: Run, intervalMs: number): () => Promise<Leav
   let releaseMovedAtMs: number | undefined;
 
   /** Monotonic; undefined if this release may stay. */
-  const handoverDueMs = ({ desiredRelease }: Item): number | undefined => {
+  const handoverDueMs = (item: Item): number | undefined => {
+    const { desiredRelease } = item;
+    const { shard } = run.message;
+    const trial = trialIn(item);
     const isOther = typeof desiredRelease === 'string' && desiredRelease !== '' && desiredRelease !== run.release;
-    releaseMovedAtMs = isOther ? (releaseMovedAtMs ?? clock.monotonicMs()) : undefined;
+    const follows = isOther && (trial ?? shard) === shard;
+    releaseMovedAtMs = follows ? (releaseMovedAtMs ?? clock.monotonicMs()) : undefined;
     if (releaseMovedAtMs === undefined) return undefined;
-    return Math.max(run.startedAtMs + handoverEarliestMs, releaseMovedAtMs + staggerMs(run.message.shard));
+    const waitMs = trial === undefined ? staggerMs(shard) : 0;
+    return Math.max(run.startedAtMs + handoverEarliestMs, releaseMovedAtMs + waitMs);
   };
 
   /** Time until every holder has read the layout. Clocks that disagree cost at most one interval. */
@@ -65,6 +70,12 @@ export function layoutFollower(run: Run, intervalMs: number): () => Promise<Leav
 export async function isInLayout({ ports, message }: Run): Promise<boolean> {
   const item = await orUndefined(fencedPorts(ports).store.get(layoutKey));
   return item?.[generationAttribute(message.shard)] === message.generation;
+}
+
+/** The only shard that follows the desired release; undefined: all do. */
+function trialIn({ trial }: Item): string | undefined {
+  if (typeof trial !== 'object' || trial === null || !('shard' in trial)) return undefined;
+  return typeof trial.shard === 'string' ? trial.shard : undefined;
 }
 
 const versionOf = ({ version }: Item): number => (typeof version === 'number' ? version : 0);

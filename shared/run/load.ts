@@ -5,6 +5,7 @@ import { pacer } from '../lib/pace.ts';
 import type { Poison } from '../store/items.ts';
 import { type Bucket, bucketPk, prefixEnd } from '../store/keys.ts';
 import { type Item, StoreUnavailable } from '../store/store.ts';
+import { whileThrottled } from '../store/throttled.ts';
 import {
   type ChangeCounters,
   changesIntervalMs,
@@ -97,15 +98,23 @@ async function loadAll(loading: Loading): Promise<boolean> {
   // A bucket's first target touches its counter before it is written. Reading the counters first therefore misses no
   // bucket.
   const beganAtMs = ports.clock.monotonicMs();
-  const counters = await readChanges(ports.store, message.buckets, false);
+  const counters = await patiently(loading, () => readChanges(ports.store, message.buckets, false));
   if (!(await loadBuckets(loading, [...counters.keys()]))) return false;
   loaded.counters = counters;
   loaded.loadedAtMs = beganAtMs;
   return true;
 }
 
-async function claim({ holder: { run } }: Loading, buckets: readonly Bucket[]): Promise<boolean> {
-  const claimed = await claimBuckets(run, buckets);
+/**
+ * While the run beats, a load that is throttled waits. A run that ended instead would make its successor begin the same
+ * load again.
+ */
+const patiently = <Value>({ holder: { run } }: Loading, call: () => Promise<Value>): Promise<Value> =>
+  whileThrottled(run.ports, call, run.inForce);
+
+async function claim(loading: Loading, buckets: readonly Bucket[]): Promise<boolean> {
+  const { run } = loading.holder;
+  const claimed = await patiently(loading, () => claimBuckets(run, buckets));
   if (!claimed) run.end({ kind: 'fenced' });
   return claimed;
 }
@@ -116,7 +125,7 @@ async function loadBuckets(loading: Loading, buckets: readonly Bucket[]): Promis
   const unclaimed = buckets.filter((bucket) => !checkpoints.has(bucket));
   if (!(await claim(loading, unclaimed))) return false;
   for (const bucket of buckets) {
-    const items = await run.ports.store.query({ pk: bucketPk(bucket) });
+    const items = await patiently(loading, () => run.ports.store.query({ pk: bucketPk(bucket) }));
     if (run.ended()) return false;
     if (!checkpoints.has(bucket)) {
       const stored = storedCheckpoint(items);
@@ -158,14 +167,15 @@ function quarantine({ holder, loaded }: Loading, { bucket, slice = '' }: HeldRan
 async function loadSlice(loading: Loading, { bucket, slice }: Slice): Promise<void> {
   const { store } = loading.holder.run.ports;
   const prefix = bucket + slice;
-  const items = await store.query({ pk: bucketPk(bucket), from: prefix, to: prefix + prefixEnd });
+  const range = { pk: bucketPk(bucket), from: prefix, to: prefix + prefixEnd };
+  const items = await patiently(loading, () => store.query(range));
   await adopt(loading, { bucket, slice }, items);
 }
 
 async function followOnce(loading: Loading, eventuallyConsistent: boolean): Promise<boolean> {
   const { loaded, holder } = loading;
   const { run } = holder;
-  const now = await readChanges(run.ports.store, run.message.buckets, eventuallyConsistent);
+  const now = await patiently(loading, () => readChanges(run.ports.store, run.message.buckets, eventuallyConsistent));
   const slices = movedSlices(loaded.counters, now);
   const buckets = [...new Set(slices.map(({ bucket }) => bucket))];
   const fresh = buckets.filter((bucket) => !loaded.checkpoints.has(bucket));

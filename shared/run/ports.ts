@@ -13,6 +13,7 @@ import type { ProbeMetrics } from '../prober/metrics.ts';
 import type { Probers } from '../prober/prober.ts';
 import type { Lease } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
+import { patientStore } from '../store/throttled.ts';
 
 export type Ports = {
   readonly clock: Clock;
@@ -21,7 +22,8 @@ export type Ports = {
   readonly store: Store;
   /**
    * The same table for claims, beats, commits and checkpoints, but with separate sockets: reads of thousands of targets
-   * must not delay a beat. Absent: `store` is used, because it has no sockets that could run out.
+   * must not delay a beat. It throws `StoreThrottled` at the first throttle, because commits slow down together.
+   * Absent: `store` is used, because it has neither sockets that could run out nor a limited capacity.
    */
   readonly fencedStore?: Store;
   readonly bus: Bus;
@@ -51,9 +53,9 @@ export type Ports = {
   readonly abandon: () => void;
 };
 
-/** The ports for claims, beats, commits and checkpoints. */
+/** The ports for claims, beats and checkpoints, which are few and are repeated while they are throttled. */
 export const fencedPorts = ({ store, fencedStore = store, clock, random }: FencedPorts) => ({
-  store: fencedStore,
+  store: patientStore(fencedStore, { clock, random }),
   clock,
   random,
 });

@@ -166,7 +166,7 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options, on
       isCovered = await untilDone({ holder, loop, claimed, ...left }, options.stop);
     }
     const idle = await drained(holder, loop);
-    await holder.commits.drained();
+    await holder.commits.end();
     const isTick = run.message.mode === 'tick';
     await checkpoints.writeLast(isTick ? undefined : run.ports.clock.nowMs());
     // A slot that was left early is not done: the next holder continues it.

@@ -5,6 +5,7 @@ import type { BeatState, Beats } from './beat.ts';
 import type { Holder } from './holder.ts';
 import type { Loader } from './load.ts';
 import type { Loop } from './probing/due-loop.ts';
+import type { HeldTarget } from './probing/held-target.ts';
 import { quarantinedProbes } from './probing/hung-probe.ts';
 import type { LatenessCounts } from './probing/lateness.ts';
 import { readingsOf, type TargetReading } from './readings.ts';
@@ -25,6 +26,8 @@ export type RunView = {
   readonly beat: BeatState;
   /** Time since the last successful beat began. */
   readonly beatAgeMs: number;
+  /** For how long the status has not taken in the oldest change that this run knows of; 0: it has taken in all. */
+  readonly statusBehindMs: number;
   readonly quarantined: readonly Poison[];
   /** Reads this target again, if it is held: its deletion has effect before it is answered. */
   reread(address: TargetAddress): Promise<void>;
@@ -48,6 +51,7 @@ export function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
     uncounted: { void: holder.self.voidFailures(), heldBack: holder.surgeLimit.heldBack() },
     beat: beats.observe(),
     beatAgeMs: ports.clock.monotonicMs() - confirmedAtMs(),
+    statusBehindMs: statusBehindMs(held, ports.clock.monotonicMs()),
     quarantined: [...loader.quarantined(), ...held.flatMap(quarantinedProbes)],
     async reread({ prefix }) {
       const known = holder.targets.get(prefix);
@@ -55,4 +59,11 @@ export function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
     },
     readings: () => readingsOf(holder),
   };
+}
+
+function statusBehindMs(held: readonly HeldTarget[], monotonicMs: number): number {
+  let longestMs = 0;
+  for (const { unacked } of held)
+    for (const { sinceMs } of unacked.values()) longestMs = Math.max(longestMs, monotonicMs - sinceMs);
+  return longestMs;
 }

@@ -3,6 +3,7 @@
  * in this file changes.
  */
 import { isWhole, type Layout, type LayoutContext, planLayout } from '../core/layout.ts';
+import { nextRollout, type Rollout, type Shown } from '../core/rollout.ts';
 import { bucketCount } from '../core/slots.ts';
 import { type BucketWeight, noWeight } from '../core/weight.ts';
 import type { Log } from '../lib/log.ts';
@@ -14,12 +15,16 @@ import { readWeights, WeighingTooSlow, type WeightPorts } from './weights.ts';
 
 export type LayoutPorts = WeightPorts & { readonly log: Log };
 
-export type LayoutOptions = Pick<LayoutContext, 'capacity' | 'mode'> & {
-  /** Passed on to the runs: a run of another release hands over. */
+type Weighing = Pick<LayoutContext, 'capacity' | 'mode'>;
+
+export type LayoutOptions = Weighing & {
+  /** The release that the runs are to have: first one of them, then all. */
   readonly desiredRelease: string;
+  /** RUN of a shard. */
+  readonly runOf: (shard: string) => Shown | undefined;
 };
 
-export type StoredLayout = StandingLayout & { readonly desiredRelease: string; readonly item?: Item };
+export type StoredLayout = StandingLayout & Rollout & { readonly item?: Item };
 
 /** `announced`: see LayoutRecord. */
 export type StandingLayout = Layout & { readonly announced?: number };
@@ -34,13 +39,17 @@ export async function nextLayout(
   options: LayoutOptions,
 ): Promise<StandingLayout> {
   const wanted = await wantedLayout(ports, stored, options);
-  const isSame = wanted === stored && stored.desiredRelease === options.desiredRelease;
-  if (isSame) return stored;
+  const { shards } = wanted;
+  const context = { wanted: options.desiredRelease, shards, runOf: options.runOf, nowMs: ports.clock.nowMs() };
+  const rollout = nextRollout(stored, context);
+  if (wanted === stored && rollout === stored) return stored;
   const version = stored.version + 1;
-  const written = await writeLayout(ports, stored, { ...options, version, shards: wanted.shards });
+  const written = await writeLayout(ports, stored, { ...releasesOf(rollout), version, shards });
   if (!written) return readLayout(ports);
-  ports.log.info('layout written', { version, shards: wanted.shards.length, desiredRelease: options.desiredRelease });
-  return { version, shards: wanted.shards };
+  ports.log.info('layout written', { version, shards: shards.length, ...releasesOf(rollout) });
+  if (rollout.refused !== undefined && rollout.refused !== stored.refused)
+    ports.log.warn('release refused', { release: rollout.refused, shard: stored.trial?.shard });
+  return { version, shards };
 }
 
 /**
@@ -60,8 +69,14 @@ export async function announceLayout(ports: LayoutPorts, { version, announced }:
   }
 }
 
+const releasesOf = ({ desiredRelease, trial, refused }: Rollout): Rollout => ({
+  desiredRelease,
+  ...(trial && { trial }),
+  ...(refused !== undefined && { refused }),
+});
+
 /** If weights cannot be read, the layout stays as it is: that every shard is held matters more than how well. */
-async function wantedLayout(ports: LayoutPorts, stored: StoredLayout, options: LayoutOptions): Promise<Layout> {
+async function wantedLayout(ports: LayoutPorts, stored: StoredLayout, options: Weighing): Promise<Layout> {
   try {
     const weights = needsWeights(options) ? await readWeights(ports) : noWeights;
     return planLayout(stored, weights, { ...options, nowMs: ports.clock.nowMs() });
@@ -74,7 +89,7 @@ async function wantedLayout(ports: LayoutPorts, stored: StoredLayout, options: L
 }
 
 /** A resident holder without limits keeps the same layout whatever the targets require. */
-const needsWeights = ({ capacity, mode }: LayoutOptions): boolean =>
+const needsWeights = ({ capacity, mode }: Weighing): boolean =>
   mode !== 'resident' || Number.isFinite(capacity.cpu) || Number.isFinite(capacity.sockets);
 
 const noWeights: readonly BucketWeight[] = Array.from({ length: bucketCount }, () => noWeight);
@@ -98,22 +113,18 @@ const generations = (item: Item): readonly (readonly [attribute: string, generat
   );
 
 /** false: another schedule has written it meanwhile, or the write is in doubt; read the stored layout. */
-async function writeLayout(
-  ports: LayoutPorts,
-  { item }: StoredLayout,
-  next: Layout & { readonly desiredRelease: string },
-): Promise<boolean> {
+async function writeLayout(ports: LayoutPorts, { item }: StoredLayout, next: Layout & Rollout): Promise<boolean> {
   const outcome = await writeSurely(ports, [layoutWrite(item, next)]);
   return outcome.kind === 'written';
 }
 
-function layoutWrite(item: Item | undefined, next: Layout & { readonly desiredRelease: string }): Operation {
-  const { version, shards, desiredRelease } = next;
-  const encoded = encodeLayout({ version, shards, desiredRelease, announced: announcedIn(item), token: 0 });
+function layoutWrite(item: Item | undefined, next: Layout & Rollout): Operation {
+  const encoded = encodeLayout({ ...next, announced: announcedIn(item), token: 0 });
   if (!item) return { kind: 'put', item: encoded, if: [{ kind: 'notExists' }] };
   const { kind, key, set } = updateTo(encoded);
   const { token: _, ...rest } = set ?? {};
-  const gone = generations(item).flatMap(([name]) => (Object.hasOwn(rest, name) ? [] : [name]));
+  const names = ['trial', 'refused', ...generations(item).map(([name]) => name)];
+  const gone = names.filter((name) => item[name] !== undefined && !Object.hasOwn(rest, name));
   return { kind, key, set: rest, ...(gone.length > 0 && { remove: gone }), if: [sameVersion(item)] };
 }
 

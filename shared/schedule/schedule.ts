@@ -8,6 +8,7 @@
 import type { Bus } from '../bus/bus.ts';
 import { lookAgainMs } from '../core/beat.ts';
 import { type Capacity, functionCapacity, type LayoutContext, type LayoutShard } from '../core/layout.ts';
+import type { Rollout } from '../core/rollout.ts';
 import { sleep } from '../lib/clock.ts';
 import { type QueueSender, QueueUnavailable } from '../queue/queue.ts';
 import { decodeRun, type RunRecord } from '../store/items.ts';
@@ -53,7 +54,10 @@ export async function runSchedule(ports: SchedulePorts, options: ScheduleOptions
   const { desiredRelease = '', capacity = functionCapacity, mode = 'auto', repeatCurrent = false } = options;
   const standing = await readLayout(ports);
   const first = await serve(ports, standing, repeatCurrent);
-  const layout = await nextLayout(ports, standing, { desiredRelease, capacity, mode });
+  const runs = new Map(first.judged.map(({ shard, run }) => [shard.shard, run]));
+  const runOf = (shard: string) => runs.get(shard);
+  await publishRefused(ports, standing, desiredRelease);
+  const layout = await nextLayout(ports, standing, { desiredRelease, capacity, mode, runOf });
   const isNew = layout.version !== standing.version;
   const more = isNew ? (await sendSlots(ports, layout, repeatCurrent)).sent : [];
   const sent = [...first.sent, ...more];
@@ -66,7 +70,17 @@ export async function runSchedule(ports: SchedulePorts, options: ScheduleOptions
   };
 }
 
-type Served = Pick<ScheduleOutcome, 'noHolder' | 'degraded'> & { readonly sent: readonly boolean[] };
+/** Each minute while the refused release is the one that should run: what is lost comes again, with the same id. */
+async function publishRefused({ bus, clock }: SchedulePorts, { refused }: Rollout, wanted: string): Promise<void> {
+  if (refused === undefined || refused !== wanted) return;
+  const detail = { schemaVersion: 1, id: `release-${refused}#refused`, release: refused } as const;
+  await bus.publish([{ detailType: 'Prober Release Refused', timeMs: Math.floor(clock.nowMs()), detail }]);
+}
+
+type Served = Pick<ScheduleOutcome, 'noHolder' | 'degraded'> & {
+  readonly sent: readonly boolean[];
+  readonly judged: readonly ScheduledShard[];
+};
 
 /**
  * Everything that keeps the shards of a layout held. Slot messages do not wait for the second look at old beats, which
@@ -85,7 +99,7 @@ async function serve(ports: SchedulePorts, layout: StandingLayout, repeatCurrent
   const noHolder = judged.filter((each) => isUnheld(each, nowMs)).map(({ shard }) => shard.shard);
   const doubtful = judged.filter(({ run }) => run?.degraded).map(({ shard }) => shard.shard);
   const degraded = doubtful.filter((shard) => !noHolder.includes(shard));
-  return { sent: [...sent, ...rescues], noHolder, degraded };
+  return { sent: [...sent, ...rescues], judged, noHolder, degraded };
 }
 
 async function sendSlots(ports: SchedulePorts, layout: StandingLayout, repeatCurrent: boolean) {

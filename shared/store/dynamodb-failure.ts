@@ -17,6 +17,8 @@ export type Failure =
   | { readonly kind: 'refused'; readonly refusals: readonly RawRefusal[] }
   /** Nothing was applied, because the caller lacks a permission. */
   | { readonly kind: 'denied'; readonly cause: unknown }
+  /** Nothing was applied: the table, one of its partitions or the account has no capacity left now. */
+  | { readonly kind: 'throttled'; readonly cause: unknown }
   /** Nothing was applied. `retry` means that another attempt may succeed. */
   | { readonly kind: 'unapplied'; readonly retry: boolean; readonly cause: unknown }
   /** It is not known whether the write was applied or will be. */
@@ -90,7 +92,7 @@ const tooManyRequests = 429;
  * expired credentials) mean a refusal.
  */
 function byStatus(cause: unknown, { status, throttled }: { status: number; throttled: boolean }): Failure {
-  if (throttled || status === tooManyRequests) return { kind: 'unapplied', retry: true, cause };
+  if (throttled || status === tooManyRequests) return { kind: 'throttled', cause };
   if (status >= 400 && status < 500) return { kind: 'unapplied', retry: false, cause };
   return { kind: 'ambiguous', cause };
 }
@@ -123,7 +125,9 @@ function cancelled(error: TransactionCanceledException): Failure {
   if (reasons.some((reason) => reason.Code === 'ValidationError')) throw error;
   const refusals = reasons.flatMap(refusalOf);
   if (refusals.length > 0) return { kind: 'refused', refusals };
-  return { kind: 'unapplied', retry: reasons.some(isThrottling), cause: error };
+  return reasons.some(isThrottling)
+    ? { kind: 'throttled', cause: error }
+    : { kind: 'unapplied', retry: false, cause: error };
 }
 
 function refusalOf(reason: CancellationReason, index: number): readonly RawRefusal[] {
@@ -131,6 +135,6 @@ function refusalOf(reason: CancellationReason, index: number): readonly RawRefus
   return reason.Code === 'TransactionConflict' ? [{ index, kind: 'conflict' }] : [];
 }
 
-/** `ItemCollectionSizeLimitExceeded` and unknown codes are not worth a retry. */
+/** Where no reason is one, as `ItemCollectionSizeLimitExceeded` and unknown codes, a retry is not worth it. */
 const isThrottling = (reason: CancellationReason): boolean =>
   reason.Code === 'ThrottlingError' || reason.Code === 'ProvisionedThroughputExceeded';

@@ -6,15 +6,19 @@
  * its token for ten minutes. A single put or update leaves its token on the item and refuses to overwrite it, which
  * identifies a repetition. If another writer has changed the item meanwhile, the outcome is `inDoubt`, and an
  * unconditional put or add may have been applied twice.
+ *
+ * A throttled call has certainly not been executed, so the caller is asked to pace itself (`StoreThrottled`) at the
+ * first throttle: repetitions in here would only add load where there is too much of it.
  */
 import { type ConsumedCapacity, type DynamoDBClient, GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { Access } from '../aws/access.ts';
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
+import { type CallReport, capacityOf, counted, countedRefusal } from './dynamodb-capacity.ts';
 import { type Failure, failureOf, type RawRefusal, whole } from './dynamodb-failure.ts';
 import { keyOf, writeCommand } from './dynamodb-request.ts';
 import { type Attributes, unmarshalled } from './dynamodb-value.ts';
-import { itemBytes, type StoreCall, writeUnits } from './item-size.ts';
+import type { StoreCall } from './item-size.ts';
 import { lastWriteAttribute, operationKey, requireValidWrite } from './operation.ts';
 import {
   type Item,
@@ -23,17 +27,17 @@ import {
   type Query,
   type Store,
   StoreDenied,
+  StoreThrottled,
   StoreUnavailable,
   type WriteOutcome,
 } from './store.ts';
 
-type Options = {
+type Options = CallReport & {
   /** See `dynamodbClient`: without retries, and with a time-out for each request. */
   readonly client: Pick<DynamoDBClient, 'send'>;
   readonly tableName: string;
   readonly clock: Clock;
   readonly random: Random;
-  readonly onCall?: (call: StoreCall) => void;
   /** Remembers denials. If absent, a denied request is sent again each time. */
   readonly access?: Access;
 };
@@ -116,7 +120,7 @@ async function queryPage(options: Options, query: Page, next: Attributes | undef
   return whole(answer, 'Items');
 }
 
-/** @throws StoreUnavailable after `readsMax` attempts. */
+/** @throws StoreThrottled at once, StoreUnavailable after `readsMax` attempts. */
 async function read<Answer>(options: Options, request: string, send: () => Promise<Answer>): Promise<Answer> {
   requireAccess(options, request);
   for (let tries = 1; ; tries += 1) {
@@ -127,6 +131,7 @@ async function read<Answer>(options: Options, request: string, send: () => Promi
     } catch (error) {
       const failure = failureOf(error);
       if (failure.kind === 'denied') throw denied(options, request, error);
+      if (failure.kind === 'throttled') throw throttled(error);
       const lasting = failure.kind === 'unapplied' && !failure.retry;
       if (lasting || tries === readsMax) throw unavailable(error);
     }
@@ -144,6 +149,8 @@ async function writeUntilKnown(options: Options, write: Write): Promise<WriteOut
     else if (!answerLost) throw denied(options, request, sent.cause);
     const outcome = outcomeOf(write, sent, answerLost);
     if (outcome) return outcome;
+    // After a lost answer the write has to be sent again here, since only its token shows whether it was applied.
+    if (sent.kind === 'throttled' && !answerLost) throw throttled(sent.cause);
     answerLost ||= sent.kind === 'ambiguous';
     const lasting = sent.kind === 'denied' || (sent.kind === 'unapplied' && !sent.retry);
     if (lasting || sends === sendsMax) return givenUp(options, write, { sent, answerLost });
@@ -165,7 +172,7 @@ async function send(options: Options, write: Write): Promise<Sent> {
     }
   } catch (error) {
     const failure = failureOf(error);
-    if (failure.kind === 'refused') countedRefusal(options, write, { operation: request.kind, failure });
+    if (failure.kind === 'refused') countedRefusal(options, write.operations, { operation: request.kind, failure });
     return failure;
   }
 }
@@ -187,6 +194,7 @@ function outcomeOf(write: Write, sent: Sent, answerLost: boolean): WriteOutcome 
       return written(write, sent.item);
     case 'refused':
       return refusedOutcome(write, sent.refusals, answerLost);
+    case 'throttled':
     case 'unapplied':
     case 'denied':
     case 'ambiguous':
@@ -267,33 +275,9 @@ const pause = ({ clock, random }: Options, tries: number): Promise<void> =>
 const unavailable = (cause: unknown): StoreUnavailable =>
   new StoreUnavailable('DynamoDB cannot be reached or refuses service', { cause });
 
+const throttled = (cause: unknown): StoreThrottled => new StoreThrottled('DynamoDB has no capacity left', { cause });
+
 function itemOf(attributes: Attributes): Item {
   const { [lastWriteAttribute]: _own, ...rest } = attributes;
   return unmarshalled(rest) as Item;
-}
-
-const capacityOf = ({ onCall }: Options) => (onCall ? { ReturnConsumedCapacity: 'TOTAL' as const } : {});
-
-type Operated = StoreCall['operation'];
-
-function counted({ onCall }: Options, operation: Operated, consumed: readonly (ConsumedCapacity | undefined)[]): void {
-  if (!onCall) return;
-  const units = consumed.reduce((sum, one) => sum + (one?.CapacityUnits ?? 0), 0);
-  const reads = operation === 'get' || operation === 'query';
-  onCall({ operation, readUnits: reads ? units : 0, writeUnits: reads ? 0 : units });
-}
-
-type Refused = { readonly operation: Operated; readonly failure: Failure & { readonly kind: 'refused' } };
-
-/** DynamoDB bills a refused write without reporting the units. Estimates them from the items in the answer. */
-function countedRefusal({ onCall }: Options, write: Write, { operation, failure }: Refused): void {
-  if (!onCall) return;
-  const bytes = new Map(
-    failure.refusals.map((one) => [
-      one.index,
-      one.kind === 'condition' && one.item ? itemBytes(unmarshalled(one.item)) : 0,
-    ]),
-  );
-  const units = write.operations.map((_, index) => writeUnits(bytes.get(index) ?? 0, operation === 'transaction'));
-  onCall({ operation, readUnits: 0, writeUnits: units.reduce((sum, one) => sum + one, 0) });
 }

@@ -1,20 +1,21 @@
 /** The schemas of the records that only the schedule writes; see record-schemas.ts. */
 import * as z from 'zod';
 import type { Layout, LayoutShard } from '../core/layout.ts';
+import type { Rollout } from '../core/rollout.ts';
 import { bucketCount } from '../core/slots.ts';
 import type { BucketWeight, ShardMode } from '../core/weight.ts';
 import type { RecordSchema } from './record-schemas.ts';
 import { count, instantMs } from './value-schemas.ts';
 
 /** LAYOUT: the buckets of each shard. `token` is the last one issued to a run. */
-export type LayoutRecord = Layout & {
-  readonly token: number;
-  readonly desiredRelease: string;
-  /** Newest layout version whose messages have all been sent. Holders of removed shards stay until then. */
-  readonly announced?: number;
-  /** When `announced` was set. Holders of removed shards release them one beat later, all together. */
-  readonly announcedAtMs?: number;
-};
+export type LayoutRecord = Layout &
+  Rollout & {
+    readonly token: number;
+    /** Newest layout version whose messages have all been sent. Holders of removed shards stay until then. */
+    readonly announced?: number;
+    /** When `announced` was set. Holders of removed shards release them one beat later, all together. */
+    readonly announcedAtMs?: number;
+  };
 
 /** WEIGHT: the load that a bucket's targets put on their holder. */
 export type WeightRecord = BucketWeight & {
@@ -62,6 +63,8 @@ export const layoutSchema: RecordSchema<LayoutRecord> = z.object({
   token: count,
   version: count,
   desiredRelease: z.string(),
+  trial: z.object({ shard: z.string(), sinceMs: instantMs }).exactOptional(),
+  refused: z.string().exactOptional(),
   announced: count.exactOptional(),
   announcedAtMs: instantMs.exactOptional(),
   shards: z.array(layoutShard),

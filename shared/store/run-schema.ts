@@ -18,6 +18,8 @@ export type RunRecord = {
   readonly observedAtMs: number;
   /** When the run was claimed, by the run's clock. */
   readonly beganAtMs?: number;
+  /** The release of the run. Absent: it has none, or is older than this attribute. */
+  readonly release?: string;
   /** The shard runs in tick mode: it sends a heartbeat once a minute and probes no more often. */
   readonly tick?: boolean;
   /** The self-check has failed, so results since then do not count. */
@@ -61,6 +63,7 @@ export const runSchema: RecordSchema<RunRecord> = z.object({
   beatAtMs: instantMs,
   observedAtMs: instantMs,
   beganAtMs: instantMs.exactOptional(),
+  release: z.string().exactOptional(),
   tick: z.boolean().exactOptional(),
   degraded: z.boolean(),
   degradedTold: z.boolean().exactOptional(),

@@ -13,7 +13,8 @@
  * - A write that no store can execute throws a plain Error, which is a bug. The rules are in operation.ts.
  * - Expected outcomes are values: see `WriteOutcome`. A store that cannot be reached or refuses service throws
  *   `StoreUnavailable`, and nothing was applied. If the caller lacks a permission, the error is a `StoreDenied`:
- *   callers neither retry nor log it, because the adapter has logged it.
+ *   callers neither retry nor log it, because the adapter has logged it. If the table has no capacity left, it is a
+ *   `StoreThrottled`: the adapter does not repeat the call, the caller does, at a pace of its own (throttled.ts).
  */
 import type { Json } from '../lib/json.ts';
 
@@ -86,6 +87,11 @@ export const operationsMax = 100;
 /** The store cannot be reached, throttles, or refuses service. Nothing of the request was applied. */
 export class StoreUnavailable extends Error {
   override readonly name: string = 'StoreUnavailable';
+}
+
+/** The table has no capacity left for this call now. It can be repeated as it is, after a pause. */
+export class StoreThrottled extends StoreUnavailable {
+  override readonly name = 'StoreThrottled';
 }
 
 /** The caller lacks a permission. A retry is useless until the permission is granted. */

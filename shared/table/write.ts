@@ -1,8 +1,11 @@
-/** Writes with bounded retries: a conflict or an unreachable store is retried, with jitter. */
+/**
+ * Writes with bounded retries: a conflict or an unreachable store is retried, with jitter. A throttled write is not:
+ * the store that is given has been patient already (store/throttled.ts).
+ */
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Operation, Store, WriteOutcome } from '../store/store.ts';
-import { StoreDenied, StoreUnavailable } from '../store/store.ts';
+import { StoreDenied, StoreThrottled, StoreUnavailable } from '../store/store.ts';
 
 const attemptsMax = 5;
 const jitterFirstMs = 50;
@@ -48,7 +51,8 @@ async function writeOnce(
   try {
     return await ports.store.write(operations, { token: ports.random.uuid() });
   } catch (error) {
-    const mayPass = error instanceof StoreUnavailable && !(error instanceof StoreDenied);
+    const isFinal = error instanceof StoreDenied || error instanceof StoreThrottled;
+    const mayPass = error instanceof StoreUnavailable && !isFinal;
     if (mayPass && attempt < attemptsMax) return 'unavailable';
     throw error;
   }

@@ -14,6 +14,7 @@ test('the routes are these', async () => {
     'GET /v1/namespaces/default/targets',
     'GET /v1/namespaces/default/targets/checkout',
     'GET /v1/namespaces/default/targets/checkout/events',
+    'GET /v1/prober',
     'GET /v1/targets',
     'GET /v1/watch',
     'PATCH /v1/namespaces/default/targets/checkout',

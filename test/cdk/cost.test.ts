@@ -16,9 +16,10 @@ import {
   taskPollSeconds,
 } from '../../shared/cost/estimate.ts';
 import { fittingMemory } from '../../shared/cost/fitting-memory.ts';
-import type { FleetPart } from '../../shared/cost/fleet.ts';
+import type { FleetPart, Reach } from '../../shared/cost/fleet.ts';
 import { type Peer, peerCost } from '../../shared/cost/peers.ts';
 import { prices, spotPart } from '../../shared/cost/prices.ts';
+import { probeTransfer } from '../../shared/cost/transfer.ts';
 import { pollMsMax } from '../../shared/queue/sqs.ts';
 import { beatIntervalMs } from '../../shared/run/beat.ts';
 import { fullReloadIntervalMs } from '../../shared/run/load.ts';
@@ -34,7 +35,11 @@ const https = (targets: number, periodSeconds = 10): CostInput => ({
   dashboard: false,
 });
 
-const usd = (input: CostInput): number => estimateCost(input).usd;
+/** Without data transfer. */
+const usd = (input: CostInput): number => {
+  const { usd: all, transferUsd: transfer } = estimateCost(input);
+  return all - transfer;
+};
 
 describe('the estimate', () => {
   /** What the design reckons with for HTTPS each 10 s, by 256 MB or, beyond 256 shards of that, by what is needed. */
@@ -107,9 +112,45 @@ describe('the estimate', () => {
   });
 
   test('sums up its lines', () => {
-    const { lines, usd: total } = estimateCost(https(1_000));
-    const sum = lines.reduce((before, one) => before + one.usd, 0);
-    assert.equal(total, sum);
+    const { lines, usd: total, transferUsd: transfer } = estimateCost(https(1_000));
+    const sum = (some: typeof lines) => some.reduce((before, one) => before + one.usd, 0);
+    assert.equal(total, sum(lines));
+    assert.equal(transfer, sum(lines.filter(({ what }) => what === 'Data transfer')));
+  });
+
+  describe('of data transfer', () => {
+    const monthProbes = 1_000 * (730 * 360);
+    const transferOf = (reach: Reach | undefined, more: Partial<CostInput> = {}) => {
+      const [part] = https(1_000).fleet as [FleetPart];
+      return estimateCost({ ...https(1_000), fleet: [{ ...part, ...(reach && { reach }) }], ...more }).transferUsd;
+    };
+    const gigabytes = (direction: 'sent' | 'received', tlsSessionResumption = false) =>
+      (probeTransfer({ probe: 'https' }, { tlsSessionResumption })[direction] * monthProbes) / 1e9;
+    const rows: readonly [Reach | undefined, () => number][] = [
+      ['internet', () => gigabytes('sent') * 0.09],
+      [undefined, () => gigabytes('sent') * 0.09],
+      ['region', () => (gigabytes('sent') + gigabytes('received')) * 0.01],
+      ['vpc', () => (gigabytes('sent') + gigabytes('received')) * 0.01],
+      [
+        'nat',
+        () => gigabytes('sent') * 0.09 + (gigabytes('sent') + gigabytes('received')) * 0.045 + 730 * (0.045 + 0.005),
+      ],
+    ];
+    for (const [reach, expected] of rows)
+      test(`by way ${reach ?? 'that is not given'}: what AWS bills for its bytes`, () =>
+        assert.equal(transferOf(reach).toFixed(4), expected().toFixed(4)));
+
+    test('is that of resumed sessions, if the deployment resumes them', () =>
+      assert.equal(
+        transferOf('region', { tlsSessionResumption: true }).toFixed(4),
+        ((gigabytes('sent', true) + gigabytes('received', true)) * 0.01).toFixed(4),
+      ));
+
+    test('of a command is nothing', () =>
+      assert.equal(
+        estimateCost({ ...https(0), fleet: [{ targets: 1_000, periodSeconds: 10, probe: 'exec' }] }).transferUsd,
+        0,
+      ));
   });
 
   test('reckons with the cadence of the product', () => {
@@ -192,9 +233,20 @@ describe('synth', () => {
 
   test('says what the fleet will cost', () => {
     const [info, ...others] = said({ fleet: [{ targets: 1_000, periodSeconds: 10, probe: 'https' }], budget: 100 });
-    const fleet = '1,000 targets with 1 https probe each 10 s, resident, 1 shard of 576 MB: Lambda ';
+    const fleet = '1,000 targets with 1 https probe each 10 s over the internet, resident, 1 shard of 576 MB: Lambda ';
     assert.match(info ?? '', new RegExp(`^info About \\$\\d+\\.\\d\\d a month for ${fleet}\\d`));
-    assert.deepEqual(others, []);
+    assert.deepEqual(
+      others.filter((each) => !/^info alarmTopic: is missing/.test(each)),
+      [],
+    );
+  });
+
+  test('warns where data transfer alone passes the budget', () => {
+    const warned = (reach: Reach) =>
+      said({ fleet: [{ targets: 1_000, periodSeconds: 10, probe: 'https', reach }], budget: 60 }).filter((each) =>
+        each.startsWith('warning budget: '),
+      ).length;
+    assert.deepEqual((['internet', 'nat', 'vpc'] as const).map(warned), [1, 1, 0]);
   });
 
   test('warns above the budget', () => {

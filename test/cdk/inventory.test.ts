@@ -5,7 +5,7 @@ import { apiRoutes } from '../../cdk/target-api.ts';
 import { apiApp } from '../../shared/api/app.ts';
 import { eventSchemas } from '../../shared/bus/events.ts';
 import { askApi } from '../support/api-client.ts';
-import { nameOf, resourcesOf, short, synthesized } from '../support/synthesized.ts';
+import { functionsOf, nameOf, resourcesOf, short, synthesized } from '../support/synthesized.ts';
 
 const template = synthesized();
 const named = (type: string) =>
@@ -20,33 +20,35 @@ test('these kinds of resources, so many of each', () => {
     'AWS::Events::EventBusPolicy': 2,
     'AWS::Events::Rule': 2,
     'AWS::EventSchemas::Registry': 1,
-    'AWS::EventSchemas::Schema': 12,
+    'AWS::EventSchemas::Schema': 13,
     'AWS::SQS::Queue': 4,
     'AWS::SQS::QueuePolicy': 4,
-    'AWS::IAM::Role': 4,
+    'AWS::IAM::Role': 5,
     'AWS::IAM::Policy': 4,
-    'AWS::Lambda::Function': 4,
+    'AWS::Lambda::Function': 5,
+    'AWS::Lambda::Version': 1,
+    'Custom::Trigger': 1,
     'AWS::Lambda::Permission': 2,
     'AWS::Lambda::EventSourceMapping': 2,
     'AWS::Lambda::EventInvokeConfig': 1,
     'AWS::Logs::LogGroup': 5,
     'AWS::ApiGatewayV2::Api': 1,
     'AWS::ApiGatewayV2::Integration': 1,
-    'AWS::ApiGatewayV2::Route': 16,
+    'AWS::ApiGatewayV2::Route': 17,
     'AWS::ApiGatewayV2::Stage': 1,
-    'AWS::CloudWatch::Alarm': 17,
+    'AWS::CloudWatch::Alarm': 21,
   });
 });
 
 describe('functions', () => {
-  const functions = named('AWS::Lambda::Function');
+  const functions = functionsOf(template).map(({ id, Properties }) => ({ name: nameOf(id), ...Properties }));
 
   test('run Node 24 on arm64, each with memory and time of its own', () => {
     const rows = functions.map(({ name, Runtime, Architectures, MemorySize, Timeout }) =>
       [name, Runtime, ...Architectures, MemorySize, Timeout].join(' '),
     );
     assert.deepEqual(rows, [
-      'ProbeletProberFleetProberFunction nodejs24.x arm64 256 900',
+      'ProbeletProberFleetProberFunction nodejs24.x arm64 512 900',
       'ProbeletShardScheduleFunction nodejs24.x arm64 256 50',
       'ProbeletStatusSyncFunction nodejs24.x arm64 256 30',
       'ProbeletApiFunction nodejs24.x arm64 512 29',
@@ -65,18 +67,23 @@ describe('functions', () => {
     const variables = functions.map(({ Environment }) =>
       Object.entries(Environment.Variables)
         .filter(([name]) => name !== 'PROBELET_RELEASE')
-        .map(([name, value]) => `${name}=${short(value)}`),
+        .map(([name, value]) => `${name}=${short(value)}`)
+        .toSorted(),
     );
     const common = ['PROBELET_TABLE={ProbeletTable}', 'PROBELET_BUS={ProbeletBus}', 'PROBELET_STAGE=ProbeletF12B7E4C'];
     const shards = 'PROBELET_SHARD_QUEUE_URL={ProbeletShards}';
-    const limits = ['TARGETS_MAX=1000000', 'TARGETS_PER_NAMESPACE_MAX=1000000', 'PROBES_PER_SECOND_MAX=51865'];
+    const limits = ['TARGETS_MAX=1000000', 'TARGETS_PER_NAMESPACE_MAX=1000000', 'PROBES_PER_SECOND_MAX=103731'];
     const quotas = limits.map((limit) => `PROBELET_${limit}`);
-    assert.deepEqual(variables, [
+    const expected = [
       [...common, shards],
-      [...common, shards, 'PROBELET_MODE=auto', 'PROBELET_CAPACITY_MB=256'],
+      [...common, shards, 'PROBELET_MODE=auto', 'PROBELET_CAPACITY_MB=512'],
       common,
       [...common, ...quotas],
-    ]);
+    ];
+    assert.deepEqual(
+      variables,
+      expected.map((names) => names.toSorted()),
+    );
   });
 
   test('that run shards and that ask for runs are of one release', () => {
@@ -177,6 +184,7 @@ describe('routes', () => {
     assert.deepEqual(rows, [
       'NONE GET /healthz',
       'AWS_IAM GET /openapi.json',
+      'AWS_IAM GET /v1/prober',
       'AWS_IAM GET /v1/targets',
       'AWS_IAM PUT /v1/targets:apply',
       'AWS_IAM GET /v1/namespaces/{namespace}/targets',
@@ -240,9 +248,13 @@ describe('alarms', () => {
       ]),
       `AWS/SQS ApproximateNumberOfMessagesVisible, {ProbeletShardScheduleDeadLetters.QueueName}, ${once}`,
       `AWS/SQS ApproximateNumberOfMessagesVisible, {ProbeletStatusSyncDeadLetters.QueueName}, ${once}`,
+      'AWS/SQS ApproximateAgeOfOldestMessage, {ProbeletStatusSyncQueue.QueueName}, 2 of 3, notBreaching',
       'probelet ShardsWithoutHolder, schedule ProbeletF12B7E4C, 3 of 4, breaching',
       'probelet ShardsDegraded, prober ProbeletF12B7E4C, 2 of 3, notBreaching',
+      'probelet StatusBehind, prober ProbeletF12B7E4C, 2 of 3, notBreaching',
+      'probelet MemoryShort, prober ProbeletF12B7E4C, 2 of 3, notBreaching',
       'probelet ProbesLate, prober ProbeletF12B7E4C, 3 of 5, notBreaching',
+      `AWS/DynamoDB WriteThrottleEvents, {ProbeletTable}, ${once}`,
     ]);
   });
 

@@ -9,7 +9,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { ProbeletProps } from '../../cdk/props.ts';
-import { checkTemplates, constructed, type Deployment, type Synthesized, someVpc } from '../support/synthesized.ts';
+import { checkTemplates, constructed, type Deployment, inSomeVpc, type Synthesized } from '../support/synthesized.ts';
 
 checkTemplates(true);
 
@@ -52,7 +52,7 @@ function excused(path: string, id: string, reason: unknown): string {
 const onInstances: Deployment = () => ({ execRunner: { instances: { tagKey: 'probelet', tagValue: 'exec' } } });
 
 const everything: Deployment = (stack) => ({
-  vpc: someVpc(stack),
+  ...inSomeVpc(stack),
   tracing: true,
   secrets: { 'ssm:/probelet/token': ['shop.test'], 'secretsmanager:probelet/token': ['shop.test'] },
   execRunner: { instances: { tagKey: 'probelet', tagValue: 'exec' } },

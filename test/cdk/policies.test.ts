@@ -23,12 +23,18 @@ import {
   type Statements,
   wildcards,
 } from '../support/statements.ts';
-import { constructed, resourcesOf, someVpc, synthesized, templateOf } from '../support/synthesized.ts';
+import { constructed, inSomeVpc, resourcesOf, synthesized, templateOf } from '../support/synthesized.ts';
 
 const prober = 'ProbeletProberFleetProberRole';
 const schedule = 'ProbeletShardScheduleRole';
 const statusSync = 'ProbeletStatusSyncRole';
 const api = 'ProbeletApiRole';
+/** Of the CDK's own function, which asks the prober of a deployment whether it starts. */
+const trigger = 'AWSCDKTriggerCustomResourceProviderCustomResourceProviderRole';
+const startProber = '- Allow lambda:InvokeFunction on {ProbeletProberFleetProberFunction.Arn}:*';
+const starts = `${trigger}: ${startProber}`;
+/** Of the names that differ between deployments: by the stack's name, and by the place of the bus in it. */
+const ofStack = 'bdd4306f';
 
 const readWrite = 'dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem';
 const bus = 'Bus Allow events:PutEvents on {ProbeletBus.Arn} if {"StringEquals":{"events:source":"probelet"}}';
@@ -54,6 +60,7 @@ const ownStatements: Statements = {
     `Table Allow dynamodb:ConditionCheckItem dynamodb:DeleteItem ${readWrite} on {ProbeletTable.Arn}`,
     bus,
   ],
+  [trigger]: [startProber],
   [api]: [logs('ProbeletApiLogs'), `Table Allow dynamodb:ConditionCheckItem ${readWrite} on {ProbeletTable.Arn}`, bus],
 };
 
@@ -78,11 +85,11 @@ const othersStatements: Statements = {
     overTls('ProbeletStatusSyncQueue'),
     `- Allow sqs:GetQueueAttributes sqs:GetQueueUrl sqs:SendMessage on {ProbeletStatusSyncQueue.Arn} ${fromRule('ProbeletStatusSyncWakeners')}`,
   ],
-  'cdk-OnlyProbeletSpeaksAsProbelet': [
-    `cdk-OnlyProbeletSpeaksAsProbelet Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"StringEquals":{"events:source":"probelet"},${exceptFor(prober, schedule, statusSync, api)}}`,
+  [`cdk-OnlyProbeletSpeaksAsProbelet-${ofStack}`]: [
+    `cdk-OnlyProbeletSpeaksAsProbelet-${ofStack} Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"ForAnyValue:StringEquals":{"events:source":"probelet"},${exceptFor(prober, schedule, statusSync, api)}}`,
   ],
-  'cdk-OnlyTheProberTellsResults': [
-    `cdk-OnlyTheProberTellsResults Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"StringEquals":{"events:detail-type":"Probe Result Changed"},${exceptFor(prober)}}`,
+  [`cdk-OnlyTheProberTellsResults-${ofStack}`]: [
+    `cdk-OnlyTheProberTellsResults-${ofStack} Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"ForAnyValue:StringEquals":{"events:detail-type":"Probe Result Changed"},${exceptFor(prober)}}`,
   ],
   '{ProbeletShardScheduleFunction.Arn}': [
     'lambda:InvokeFunction by events.amazonaws.com from {ProbeletShardScheduleEachMinute.Arn}',
@@ -97,12 +104,12 @@ describe('by default', () => {
 
   test('each function has a role of its own with these statements', () => {
     assert.deepEqual(roleStatements(template), ownStatements);
-    assert.deepEqual(rolesWithMore(template), []);
+    assert.deepEqual(rolesWithMore(template), [trigger]);
   });
 
   test('others may do this and nothing else', () => assert.deepEqual(resourceStatements(template), othersStatements));
 
-  test('no role has a wildcard', () => assert.deepEqual(wildcards(template), []));
+  test('no role has a wildcard', () => assert.deepEqual(wildcards(template), [starts]));
 
   test('only /healthz needs no caller identity', () => assert.deepEqual(openRoutes(template), ['GET /healthz']));
 });
@@ -111,7 +118,7 @@ describe('what the tests above look for is found', () => {
   test('a wildcard that is added', () => {
     const made = constructed();
     made.probelet.functions.api.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:*'], resources: ['*'] }));
-    assert.deepEqual(wildcards(templateOf(made)), [`${api}: - Allow dynamodb:* on *`]);
+    assert.deepEqual(wildcards(templateOf(made)), [`${api}: - Allow dynamodb:* on *`, starts]);
   });
 
   test('a route without authorizer that is added', () => {
@@ -132,7 +139,7 @@ describe('a prop adds what it is for', () => {
     'ec2:AssignPrivateIpAddresses ec2:CreateNetworkInterface ec2:DeleteNetworkInterface ec2:DescribeNetworkInterfaces ec2:DescribeSubnets ec2:UnassignPrivateIpAddresses on *';
 
   test('vpc: Lambda may make network interfaces, which EC2 knows no resource for, and the code may not', () => {
-    const template = synthesized((stack) => ({ vpc: someVpc(stack) }));
+    const template = synthesized(inSomeVpc);
     assert.deepEqual(addedTo(prober, template), [
       `LambdaAttachesToVpc Allow ${attach}`,
       `CodeDoesNot Deny ${attach} if {"Null":{"lambda:SourceFunctionArn":"false"}}`,
@@ -184,7 +191,14 @@ describe('a prop adds what it is for', () => {
 describe('grants', () => {
   const targets = 'v1/namespaces/*/targets';
   const target = `${targets}/*`;
-  const read = ['GET/openapi.json', 'GET/v1/targets', `GET/${targets}`, `GET/${target}`, `GET/${target}/events`];
+  const read = [
+    'GET/openapi.json',
+    'GET/v1/prober',
+    'GET/v1/targets',
+    `GET/${targets}`,
+    `GET/${target}`,
+    `GET/${target}/events`,
+  ];
   const write = [
     ...[`POST/${targets}`, `PUT/${targets}`, `PUT/${target}`, `PATCH/${target}`, `DELETE/${target}`],
     ...[`PUT/${target}/status`, `POST/${target}/restarted`, `POST/${target}/probe`, 'PUT/v1/namespaces/*/desired'],

@@ -1,7 +1,7 @@
 /** What each prop changes, and what is said of wrong ones. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
@@ -17,11 +17,12 @@ import { metricsOf } from '../../functions/lambda/metrics.ts';
 import { openRoutes } from '../support/statements.ts';
 import {
   constructed,
+  functionsOf,
+  inSomeVpc,
   type NamedResource,
   nameOf,
   resourcesOf,
   short,
-  someVpc,
   synthesized,
   templateOf,
 } from '../support/synthesized.ts';
@@ -47,7 +48,7 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
   const runners =
     '{functions: {name: function}, instances: {tagKey, tagValue}}, at least one of both; names of 1 to 64 letters, digits, - and _';
   const fleets =
-    'a list of {targets, periodSeconds: 1 to 3600, probe: http, https, tcp, grpc or exec, probesPerTarget}';
+    'a list of {targets, periodSeconds: 1 to 3600, probe: http, https, tcp, grpc or exec, probesPerTarget, reach: internet, region, vpc or nat}';
   const hosts = ['shop.test', [], ['https://shop.test'], ['shop.test,evil.test'], ['shop.test evil.test'], ['*']];
   const wrongSecrets = [
     ...[['ssm:/probelet/token'], { 'ssm:/shop/token': ['shop.test'] }, { 'env:TOKEN': ['shop.test'] }, {}],
@@ -133,6 +134,12 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
     test(name.join(', ').slice(0, 80), () => assert.equal(refusal(props), message));
   }
 
+  test('a VPC without canaries', () => {
+    const { vpc, canaries } = inSomeVpc(new Stack());
+    assert.equal(refusal({ vpc, canaries }), 'nothing');
+    assert.match(refusal({ vpc }), /^canaries: is missing; allowed with vpc: one to ten of host:port on the way that/);
+  });
+
   test('one that there is not, with those that there are', () => {
     const allowed = 'allowed: stage, encryptionKey, .*, budget';
     const said = new RegExp(`^memorysize: there is no such prop \\(did you mean memorySize\\?\\); ${allowed}$`);
@@ -213,7 +220,7 @@ describe('a right prop', () => {
   });
 
   test('of the network is the prober’s alone', () => {
-    const template = synthesized((stack) => ({ vpc: someVpc(stack) }));
+    const template = synthesized(inSomeVpc);
     const functions = resourcesOf(template, 'AWS::Lambda::Function');
     assert.deepEqual(prober(functions).VpcConfig.SubnetIds, ['subnet-0123456789abcdef0']);
     assert.equal(functions.filter(({ Properties }) => Properties.VpcConfig).length, 1);
@@ -226,6 +233,17 @@ describe('a right prop', () => {
     assert.deepEqual(mapping.ScalingConfig, { MaximumConcurrency: 6 });
   });
 
+  test('of the fleet, or of its own, says how many statuses are computed at the same time', () => {
+    const atOnce = (props: ProbeletProps) => {
+      const mappings = resourcesOf(synthesized(props), 'AWS::Lambda::EventSourceMapping');
+      return mappings.find(({ id }) => id.includes('StatusSync'))?.Properties.ScalingConfig.MaximumConcurrency;
+    };
+    const ofFleet = (targets: number) => atOnce({ fleet: [{ targets, periodSeconds: 10 }], memorySize: 2_048 });
+    assert.deepEqual([100, 10_000, 100_000, 10_000_000].map(ofFleet), [5, 9, 84, 1_000]);
+    assert.equal(atOnce({}), 5);
+    assert.equal(atOnce({ statusSyncConcurrency: 30 }), 30);
+  });
+
   test('of concurrency bounds the API, so that it takes none from the prober', () => {
     const functions = resourcesOf(synthesized({ apiReservedConcurrency: 10 }), 'AWS::Lambda::Function');
     const [api, ...others] = functions.filter(
@@ -236,14 +254,26 @@ describe('a right prop', () => {
     assert.deepEqual(bounded, ['ProbeletApiFunction', 10]);
   });
 
+  test('of the schema registry leaves it out, for a region that has none', () => {
+    const kinds = (props: ProbeletProps) =>
+      ['Registry', 'Schema'].map((kind) => resourcesOf(synthesized(props), `AWS::EventSchemas::${kind}`).length > 0);
+    assert.deepEqual(
+      [kinds({}), kinds({ schemaRegistry: false })],
+      [
+        [true, true],
+        [false, false],
+      ],
+    );
+  });
+
   test('of quotas limits what may be registered, and all limits each namespace', () => {
     const limitsOf = (props: object) => {
       const functions = resourcesOf(synthesized(props), 'AWS::Lambda::Function');
       const { Variables } = functions.find(({ id }) => nameOf(id).includes('Api'))?.Properties.Environment ?? {};
       return ['TARGETS', 'TARGETS_PER_NAMESPACE', 'PROBES_PER_SECOND'].map((name) => Variables[`PROBELET_${name}_MAX`]);
     };
-    assert.deepEqual(limitsOf({}), ['1000000', '1000000', '51865']);
-    assert.deepEqual(limitsOf({ memorySize: 512, targetsMax: 500 }), ['500', '500', '103731']);
+    assert.deepEqual(limitsOf({}), ['1000000', '1000000', '103731']);
+    assert.deepEqual(limitsOf({ memorySize: 256, targetsMax: 500 }), ['500', '500', '51865']);
     const limits = { targetsMax: 500, targetsPerNamespaceMax: 50, probesPerSecondMax: 5 };
     assert.deepEqual(limitsOf(limits), ['500', '50', '5']);
   });
@@ -262,7 +292,10 @@ describe('a right prop', () => {
     const queues = resourcesOf(template, 'AWS::SQS::Queue').filter(({ id }) => nameOf(id) !== 'ProbeletBusDeadLetters');
     for (const { id, Properties } of queues) assert.equal(short(Properties.KmsMasterKeyId), arn, id);
     assert.deepEqual(new Set(keysOf('AWS::Logs::LogGroup', 'KmsKeyId')), new Set([arn]));
-    assert.deepEqual(new Set(keysOf('AWS::Lambda::Function', 'KmsKeyArn')), new Set([arn]));
+    assert.deepEqual(
+      new Set(functionsOf(template).map(({ Properties }) => short(Properties.KmsKeyArn))),
+      new Set([arn]),
+    );
     assert.deepEqual(keysOf('AWS::Events::EventBus', 'KmsKeyIdentifier'), [arn]);
     const [table] = resourcesOf(template, 'AWS::DynamoDB::GlobalTable');
     assert.equal(short(table?.Properties.Replicas[0].SSESpecification.KMSMasterKeyId), arn);
@@ -309,7 +342,7 @@ describe('a right prop', () => {
       const template = synthesized(props);
       const [dashboard, ...others] = resourcesOf(template, 'AWS::CloudWatch::Dashboard');
       assert.deepEqual(others, []);
-      const detailed = resourcesOf(template, 'AWS::Lambda::Function').map(
+      const detailed = functionsOf(template).map(
         ({ Properties }) => Properties.Environment.Variables.PROBELET_DETAILED_METRICS,
       );
       const body = short(dashboard?.Properties.DashboardBody ?? '');

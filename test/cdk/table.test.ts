@@ -28,6 +28,13 @@ describe('the table', () => {
     assert.deepEqual(replica.PointInTimeRecoverySpecification, { PointInTimeRecoveryEnabled: true });
   });
 
+  test('is prepared for a fleet that fails as one, where a new table is not', () => {
+    const warmthOf = (targets: number) =>
+      tableOf(synthesized({ fleet: [{ targets, periodSeconds: 10 }], memorySize: 10_240 })).Properties.WarmThroughput;
+    assert.equal(warmthOf(20_000), undefined);
+    assert.deepEqual(warmthOf(100_000), { ReadUnitsPerSecond: 12_000, WriteUnitsPerSecond: 20_000 });
+  });
+
   test('goes with its stack when it is configured to', () => {
     const table = tableOf(synthesized({ removalPolicy: RemovalPolicy.DESTROY }));
     assert.equal(table.DeletionPolicy, 'Delete');

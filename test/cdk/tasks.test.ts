@@ -9,10 +9,11 @@ import type { Fleet } from '../../shared/cost/fleet.ts';
 import { roleStatements } from '../support/statements.ts';
 import {
   type Deployment,
+  functionsOf,
+  inSomeVpc,
   nameOf,
   resourcesOf,
   short,
-  someVpc,
   synthesized,
   type TemplateJson,
 } from '../support/synthesized.ts';
@@ -92,7 +93,7 @@ describe('tasks', () => {
   });
 
   test('are probers of what they can hold: beyond it registrations are refused', () => {
-    const [quota] = resourcesOf(template, 'AWS::Lambda::Function').flatMap(
+    const [quota] = functionsOf(template).flatMap(
       ({ Properties }) => Properties.Environment.Variables.PROBELET_PROBES_PER_SECOND_MAX ?? [],
     );
     assert.equal(quota, '5600');
@@ -103,7 +104,7 @@ describe('tasks', () => {
 
   test('are in the network of the function, or in one of their own with public addresses', () => {
     assert.equal(service.NetworkConfiguration.AwsvpcConfiguration.AssignPublicIp, 'ENABLED');
-    const given = synthesized((stack) => ({ ...onTasks(stack), vpc: someVpc(stack) }));
+    const given = synthesized((stack) => ({ ...onTasks(stack), ...inSomeVpc(stack) }));
     assert.deepEqual(resourcesOf(given, 'AWS::EC2::VPC'), []);
     const { AwsvpcConfiguration } = only(given, 'AWS::ECS::Service').Properties.NetworkConfiguration;
     const [inVpc] = resourcesOf(given, 'AWS::Lambda::Function');
@@ -140,7 +141,7 @@ describe('the rights of a task', () => {
 
   test('are added by the same props', () => {
     const all: Deployment = (stack) => ({
-      vpc: someVpc(stack),
+      ...inSomeVpc(stack),
       secrets: { 'ssm:/probelet/token': ['shop.test'] },
       execRunner: {
         functions: {

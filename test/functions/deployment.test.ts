@@ -229,6 +229,13 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     assert.equal(units[1], 3);
   });
 
+  inProber('an invocation without anything says that the release starts', async ({ handler }) => {
+    logged();
+    assert.deepEqual(await handler({}, context(60_000)), failed());
+    const said = logged().map(({ level, message, release }) => [level, message, release]);
+    assert.deepEqual(said, [['INFO', 'release starts', 'r1']]);
+  });
+
   inProber('a malformed message is dropped and logged once', async ({ handler }) => {
     await sendSlot(3, -1_000);
     const event = await deployment.shardEvent();

@@ -5,6 +5,7 @@ import { calmMs, functionMetrics } from '../../functions/lambda/metrics.ts';
 import { invocationDeadline, marginMs } from '../../functions/prober/deadline.ts';
 import { onlyOf } from '../../functions/prober/memory.ts';
 import { countedProbes, keepReporting } from '../../functions/prober/probe-metrics.ts';
+import type { ProcessMemory } from '../../functions/prober/process-memory.ts';
 import type { ShardMemory } from '../../shared/run/memory.ts';
 import type { RunView } from '../../shared/run/run-view.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
@@ -121,12 +122,17 @@ describe('the metrics of a function', () => {
   const view = { targets: 2, probes: 3, quarantined: [], beat: { observedAtMs: 0, behind: {}, late: 1 } };
   const runView = (more: object = {}): RunView => ({ token: 1, inFlight: 0, ...view, ...more }) as unknown as RunView;
 
-  function reporting(look: () => RunView | undefined) {
+  function reporting(look: () => RunView | undefined, memory?: ProcessMemory) {
     const { write, taken } = lines();
     const clock = virtualClock();
     const metrics = functionMetrics({ stage: 'prod', service: 'prober', clock, write });
     const probes = countedProbes();
-    return { clock, probes, taken, reports: keepReporting({ clock, metrics, probes, view: look }) };
+    return {
+      clock,
+      probes,
+      taken,
+      reports: keepReporting({ clock, metrics, probes, view: look, memory: () => memory }),
+    };
   }
 
   test('of a run are emitted once a minute and at its end, and name no target', async () => {
@@ -155,6 +161,18 @@ describe('the metrics of a function', () => {
     const [only] = taken();
     assert.deepEqual([only.TargetsHeld, only.ProbesLate, only.ShardsDegraded], [2, 3, 1]);
   });
+
+  for (const [usedMb, short] of [
+    [230, 0],
+    [231, 1],
+  ] as const)
+    test(`of a run say how much memory its process takes: ${usedMb} of 256 MB`, async () => {
+      const { taken, reports } = reporting(() => runView(), { usedMb, limitMb: 256 });
+      await reports.end();
+      const [only] = taken();
+      assert.deepEqual([only.MemoryUsed, only.MemoryShort], [usedMb, short]);
+      assert.deepEqual(published(only), short === 1 ? ['ProbesLate', 'MemoryShort'] : ['ProbesLate']);
+    });
 
   test('of a run that never held its shard say nothing of it', async () => {
     const { taken, reports } = reporting(() => undefined);

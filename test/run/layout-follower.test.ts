@@ -12,9 +12,10 @@ const beatMs = 5_000;
 async function world() {
   const { clock, store, bareRun } = shardWorld();
   let writes = 0;
-  const desire = async (desiredRelease: string) => {
+  const desire = async (desiredRelease: string, trial?: string) => {
     writes += 1;
-    const set = { version: 1, announced: 1, [generationAttribute('00')]: 1, desiredRelease };
+    const tried = trial === undefined ? {} : { trial: { shard: trial, sinceMs: clock.nowMs() } };
+    const set = { version: 1, announced: 1, [generationAttribute('00')]: 1, desiredRelease, ...tried };
     await store.write([{ kind: 'update', key: layoutKey, set }], { token: `layout ${writes}` });
   };
   const look = layoutFollower({ ...bareRun(1), release: 'old' }, beatMs);
@@ -48,6 +49,21 @@ describe('a run whose release is not the desired one', () => {
     const left = await leavesWithin(100_000);
     assert.deepEqual(left?.leave, { inMs: 0, as: { kind: 'handover' } });
     assert.ok(left.afterMs <= 45_000 + beatMs, `after ${left.afterMs} ms`);
+  });
+
+  test('hands over without delay when its shard is the one that tries the release', async () => {
+    const { desire, leavesWithin } = await world();
+    await desire('old');
+    assert.equal(await leavesWithin(600_000), undefined);
+    await desire('new', '00');
+    const left = await leavesWithin(100_000);
+    assert.deepEqual([left?.leave, left?.afterMs], [{ inMs: 0, as: { kind: 'handover' } }, 0]);
+  });
+
+  test('stays while another shard tries the release', async () => {
+    const { desire, leavesWithin } = await world();
+    await desire('new', '80');
+    assert.equal(await leavesWithin(600_000), undefined);
   });
 
   test('stays when its own is desired again before, or none is', async () => {

@@ -473,6 +473,25 @@ describe('a run', () => {
     assert.deepEqual(warnings, []);
   });
 
+  inWorld('says for how long the status has not taken in what its probes have found', async (world) => {
+    await world.put(name, { readinessProbe: { ...tcp, periodSeconds: 5, failureThreshold: 1 } });
+    const run = await world.run();
+    await world.clock.advance(30_000);
+    assert.equal(run.view()?.statusBehindMs, 0);
+    world.sync(false);
+    world.answer(() => 'failure');
+    await world.clock.advance(10_000);
+    const first = run.view()?.statusBehindMs ?? 0;
+    assert.ok(first > 0 && first <= 10_000, `${first} ms`);
+    // A change of another probe result does not make the older one younger.
+    world.answer(() => 'success');
+    await world.clock.advance(60_000);
+    assert.equal(run.view()?.statusBehindMs, first + 60_000);
+    world.sync(true);
+    await world.clock.advance(30_000);
+    assert.equal(run.view()?.statusBehindMs, 0);
+  });
+
   inWorld('leaves no timer behind', async (world) => {
     await world.put(name, { readinessProbe: tcp });
     const before = world.clock.pending();

@@ -47,7 +47,10 @@ export function tickWorld(options: WorldOptions = {}) {
     return answers(port);
   });
   const lay = () =>
-    currentLayout({ store, clock, random, log }, { capacity: functionCapacity, mode: 'auto', desiredRelease: '' });
+    currentLayout(
+      { store, clock, random, log },
+      { capacity: functionCapacity, mode: 'auto', desiredRelease: '', runOf: () => undefined },
+    );
 
   const message = async (): Promise<ShardMessage> => {
     const nowMs = clock.nowMs();

@@ -295,7 +295,12 @@ describe('a layout that changes in the middle of a slot', () => {
     await world.beat(before);
     await world.register(nameIn('90'), hanging);
     world.takeSent();
-    const { shards } = await currentLayout(world, { capacity: tiny, mode: 'auto', desiredRelease: '' });
+    const { shards } = await currentLayout(world, {
+      capacity: tiny,
+      mode: 'auto',
+      desiredRelease: '',
+      runOf: () => undefined,
+    });
     assert.ok(shards.length > 1);
     await world.advance(minuteMs);
     await world.tick();
@@ -346,6 +351,54 @@ describe('a layout that changes in the middle of a slot', () => {
     assert.equal((await world.store.get(layoutKey))?.desiredRelease, 'r2');
     assert.deepEqual(await onlyShard(world), shard);
     assert.deepEqual(world.sent, []);
+  });
+
+  const releasesIn = async ({ store }: ScheduleWorld) => {
+    const item = await store.get(layoutKey);
+    return { desiredRelease: item?.desiredRelease, trial: item?.trial, refused: item?.refused };
+  };
+
+  /** Two shards with runs of r1, of which one tries r2. */
+  async function triedWorld() {
+    const world = await splitWorld();
+    const shards = (await world.tick({ desiredRelease: 'r1' })).layout;
+    const beatAll = async () => {
+      for (const shard of shards) await world.beat(shard, { release: 'r1' });
+    };
+    await beatAll();
+    await world.tick({ desiredRelease: 'r2' });
+    const { trial } = await releasesIn(world);
+    const tried = shards.find(({ shard }) => shard === (trial as { readonly shard: string }).shard);
+    assert.ok(shards.length > 1 && tried);
+    return { world, tried, beatAll };
+  }
+
+  test('lets one shard try a release, and the others follow once it has probed there', async () => {
+    const { world, tried, beatAll } = await triedWorld();
+    await world.advance(minuteMs);
+    await beatAll();
+    await world.beat(tried, { release: 'r2', beganAtMs: world.clock.nowMs() - 10_000 });
+    await world.tick({ desiredRelease: 'r2' });
+    assert.deepEqual(await releasesIn(world), { desiredRelease: 'r2', trial: undefined, refused: undefined });
+  });
+
+  test('takes a release back that has not probed after two minutes, and does not try it again', async () => {
+    const { world, beatAll } = await triedWorld();
+    for (let minute = 1; minute <= 5; minute += 1) {
+      await world.advance(minuteMs);
+      await beatAll();
+      await world.tick({ desiredRelease: 'r2' });
+      const { desiredRelease, refused } = await releasesIn(world);
+      assert.deepEqual([desiredRelease, refused], minute < 2 ? ['r2', undefined] : ['', 'r2'], `minute ${minute}`);
+    }
+    const said = world.log.lines.filter(({ message }) => message === 'release refused');
+    assert.equal(said.length, 1);
+    const published = world.takeEvents().filter(({ detailType }) => detailType === 'Prober Release Refused');
+    const detail = { schemaVersion: 1, id: 'release-r2#refused', release: 'r2' };
+    assert.deepEqual(
+      published.map((event) => event.detail),
+      [detail, detail, detail],
+    );
   });
 });
 

@@ -44,7 +44,7 @@ type BusKind = 'bus partial' | 'bus unreachable' | 'bus answer lost' | 'partitio
 type DeliveryKind = 'delivery drop' | 'delivery double' | 'delivery late';
 type TickKind = 'tick missing' | 'tick twice' | 'tick late';
 type ProcessKind = 'crash' | 'pause' | 'probe pause' | 'network loss' | 'clock jump' | 'clock step';
-type OtherKind = 'queue duplicate' | 'forged event' | 'layout change' | 'release change';
+type OtherKind = 'queue duplicate' | 'forged event' | 'layout change' | 'release change' | 'release broken';
 
 export type FaultKind = StoreKind | QueueKind | BusKind | DeliveryKind | TickKind | ProcessKind | OtherKind;
 
@@ -82,7 +82,8 @@ export type FaultParts = {
   readonly forgeEvent: () => void;
   readonly cutNetwork: (processName: string, ms: number) => void;
   readonly changeLayout: () => void;
-  readonly changeRelease: () => void;
+  /** Returns true if the new release does not start: after so long the one before is back. */
+  readonly changeRelease: (brokenMs: number) => boolean;
 };
 
 type Window<Kind> = {
@@ -100,6 +101,8 @@ type Windows<Kind extends FaultKind> = {
 type Ports = { readonly scheduler: Scheduler; readonly chance: Chance; readonly profile: Profile };
 
 const hourMs = 3_600_000;
+/** Until the release before is deployed again. */
+const brokenReleaseMs = 240_000;
 /** No faults while the world starts. */
 const peaceMs = 120_000;
 
@@ -211,7 +214,13 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
       },
       'forged event': once('forged event', parts.forgeEvent),
       'layout change': once('layout change', parts.changeLayout),
-      'release change': once('release change', parts.changeRelease),
+      'release change': () => {
+        const ms = withinStorm(brokenReleaseMs);
+        if (parts.changeRelease(ms)) done('release broken', undefined, ms);
+        else done('release change');
+      },
+      // One of the changes.
+      'release broken': () => undefined,
     };
   };
 

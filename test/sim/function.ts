@@ -13,6 +13,8 @@ export type SimFunction<Answer> = {
   /** A container has started. */
   serve(life: Life, handler: Handler<Answer>): void;
   hasFree(): boolean;
+  /** Its code does not start: a message that is given to it comes back when its visibility is over. */
+  isBroken(): boolean;
   /** Needs a free container. Resolves with undefined if the container died or was killed at the time-out. */
   invoke(event: unknown): Promise<Answer | undefined>;
   /** Another version is deployed: every container ends as soon as it is idle. */
@@ -26,10 +28,12 @@ export type FunctionOptions = {
   /** Ends a container that has exceeded its time-out or has been replaced. */
   readonly kill: (life: Life) => void;
   readonly onProblem: (what: string) => void;
+  /** Absent: its code always starts. */
+  readonly isBroken?: () => boolean;
 };
 
 export function simFunction<Answer>(options: FunctionOptions): SimFunction<Answer> {
-  const { scheduler, chance, timeoutMs, kill, onProblem } = options;
+  const { scheduler, chance, timeoutMs, kill, onProblem, isBroken = () => false } = options;
   const containers = new Map<Life, Handler<Answer>>();
   const busy = new Set<Life>();
   const replaced = new Set<Life>();
@@ -52,6 +56,7 @@ export function simFunction<Answer>(options: FunctionOptions): SimFunction<Answe
       scheduler.freeze(life);
     },
     hasFree: () => free().length > 0,
+    isBroken,
     replaceAll() {
       for (const life of containers.keys()) {
         if (busy.has(life)) replaced.add(life);

@@ -36,7 +36,7 @@ export function proberMapping(options: ProberMappingOptions): ProberMapping {
       scheduler.after(ms, { label: 'mapping waits', deliver: resolve });
     });
   const untilFree = async () => {
-    while (!prober.hasFree()) await sleep(busyMs);
+    while (!prober.hasFree() && !prober.isBroken()) await sleep(busyMs);
   };
 
   const handOver = async (received: SimReceived): Promise<void> => {
@@ -44,6 +44,8 @@ export function proberMapping(options: ProberMappingOptions): ProberMapping {
     const messageId = `message-${messages}`;
     held.set(messageId, received);
     await untilFree();
+    // Lambda could not start it, and does not give the message back before its time.
+    if (!prober.hasFree()) return void held.delete(messageId);
     const { body, group, receiveCount, waitedMs = 0 } = received;
     const attributes = {
       MessageGroupId: group,

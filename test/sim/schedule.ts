@@ -4,8 +4,8 @@ import { runSchedule, type SchedulePorts } from '../../shared/schedule/schedule.
 import type { Chance } from './chance.ts';
 import type { Life, Scheduler } from './clock.ts';
 
-/** The input of the next tick; a deployment changes it. */
-export type Wanted = { release: string; capacity: Capacity };
+/** The input of the next tick; a deployment changes it. `isBroken`: its prober does not start. */
+export type Wanted = { release: string; isBroken: boolean; capacity: Capacity };
 
 /** Processes that can be woken, each with its ports. */
 export type Schedules = Map<Life, SchedulePorts>;

@@ -1,12 +1,13 @@
 /** The size of a simulated world: its targets, its processes, and whether computing takes time. */
 import type { Capacity } from '../../shared/core/layout.ts';
+import type { TableCapacity } from './capacity.ts';
 import type { CpuModel } from './cpu.ts';
 import { crowdedTargets } from './crowded-targets.ts';
 import { largeTargets, tickTargets } from './large-targets.ts';
-import { isAtSite, siteTargets } from './site-targets.ts';
+import { isAtSite, scarceTargets, siteTargets } from './site-targets.ts';
 import { type ScriptedTarget, scriptedTargets } from './targets.ts';
 
-export type WorldName = 'small' | 'watched' | 'functions' | 'tick' | 'large' | 'crowded' | 'site';
+export type WorldName = 'small' | 'watched' | 'functions' | 'tick' | 'large' | 'crowded' | 'site' | 'scarce';
 
 export type Setting = {
   readonly name: WorldName;
@@ -31,6 +32,8 @@ export type Setting = {
   readonly functions: boolean;
   /** Absent: computing takes no time. */
   readonly cpu?: CpuModel;
+  /** Absent: the table takes whatever is asked of it. */
+  readonly tableCapacity?: TableCapacity;
 };
 
 const unlimited = Number.POSITIVE_INFINITY;
@@ -96,7 +99,28 @@ const crowded: Setting = { ...oneShard, name: 'crowded', restartsNone: true, tar
 /** One shard, most of whose targets fail at the same moment. */
 const site: Setting = { ...oneShard, name: 'site', targets: siteTargets, sharesFate: isAtSite };
 
-export const settings: Readonly<Record<WorldName, Setting>> = { small, watched, functions, tick, large, crowded, site };
+/**
+ * A site of functions, on a table that takes a tenth of what a run would write while it fails. In the calm, beats,
+ * status-sync and reads need a third of it.
+ */
+const scarce: Setting = {
+  ...site,
+  name: 'scarce',
+  functions: true,
+  targets: scarceTargets,
+  tableCapacity: { table: { reads: 120, writes: 100 }, partition: { reads: 60, writes: 20 } },
+};
+
+export const settings: Readonly<Record<WorldName, Setting>> = {
+  small,
+  watched,
+  functions,
+  tick,
+  large,
+  crowded,
+  site,
+  scarce,
+};
 
 export const worldNames: readonly string[] = Object.keys(settings);
 

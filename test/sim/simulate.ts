@@ -71,6 +71,7 @@ export async function simulate({
       locks: () => [...locks.values()],
       doubledMs: world.queue.doubledMs,
     }),
+    calls: world.calls,
     computingTakesTime: settings[worldName].cpu !== undefined,
   };
   const watches = Object.entries({ ...checkers, ...(hasGoodClocks(profile) && wallClockCheckers) }).map(

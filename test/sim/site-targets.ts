@@ -12,3 +12,9 @@ export const siteTargets = likeTargets(count + elsewhere, 'site', {
   hostOf: (index) => `12.0.0.${index}`,
   readiness: every(5),
 });
+
+/** With a period of 20 s they are read and looked at with what a scarce table takes. */
+export const scarceTargets = likeTargets(count + elsewhere, 'scarce', {
+  hostOf: (index) => `12.0.1.${index}`,
+  readiness: every(20),
+});

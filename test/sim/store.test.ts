@@ -1,4 +1,5 @@
 import { storeContract } from '../contract/store.ts';
+import { unlimitedAdmission } from './capacity.ts';
 import { chanceOf } from './chance.ts';
 import { startScheduler } from './clock.ts';
 import { callerOf } from './process.ts';
@@ -10,7 +11,8 @@ storeContract('the simulated store', () => {
   const scheduler = startScheduler(chance);
   const life = { name: 'contract', role: 'contract', alive: true, pausedUntilMs: 0, timersFirst: true, skewMs: 0 };
   const caller = callerOf(scheduler, life, () => undefined);
-  const ports = { table: table(scheduler.nowMs), scheduler, chance, faults: { next: () => undefined } };
+  const faults = { next: () => undefined };
+  const ports = { table: table(scheduler.nowMs), scheduler, chance, faults, admission: unlimitedAdmission };
   // Time passes by itself while the contract's tests wait for answers.
   let open = true;
   const run = async (): Promise<void> => {

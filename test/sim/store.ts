@@ -10,9 +10,11 @@ import {
   type Operation,
   type Query,
   type Store,
+  StoreThrottled,
   StoreUnavailable,
   type WriteOutcome,
 } from '../../shared/store/store.ts';
+import type { Admission } from './capacity.ts';
 import type { Chance } from './chance.ts';
 import type { Scheduler } from './clock.ts';
 import type { Caller, Reply } from './process.ts';
@@ -36,6 +38,7 @@ export type StorePorts = {
   readonly scheduler: Scheduler;
   readonly chance: Chance;
   readonly faults: StoreFaults;
+  readonly admission: Admission;
 };
 
 /** One request of the adapter, and how often it is tried. */
@@ -49,11 +52,19 @@ export function storeOf(ports: StorePorts, caller: Caller, writer: string): Stor
   return {
     get: (key, { eventuallyConsistent = false } = {}) => {
       const laterByMs = eventuallyConsistent ? staleness(ports.chance) : 0;
-      return read(ports, caller, getSite(key), () => ports.table.get(key, laterByMs));
+      return read(ports, caller, getSite(key), () => {
+        const item = ports.table.get(key, laterByMs);
+        if (!ports.admission.admitsRead(key.pk, [item])) throttled();
+        return item;
+      });
     },
     query: (query) => {
       const laterByMs = query.eventuallyConsistent ? staleness(ports.chance) : 0;
-      return read(ports, caller, querySite(query), () => ports.table.query(query, laterByMs));
+      return read(ports, caller, querySite(query), () => {
+        const items = ports.table.query(query, laterByMs);
+        if (!ports.admission.admitsRead(query.pk, items)) throttled();
+        return items;
+      });
     },
     write: (operations, { token }) => {
       for (const { kind } of operations) requireRight(caller, actions[kind]);
@@ -95,7 +106,7 @@ function read<Answer>(ports: StorePorts, caller: Caller, site: string, evaluate:
     const fault = faults.next(caller, { site, writes: false });
     switch (fault?.kind) {
       case 'throttled':
-        return reply(chance.between(5, 120), unavailable);
+        return reply(latencyMs(chance), throttled);
       case 'unreachable':
       case 'inDoubt':
         return reply(requestTimeoutMs * readSends + chance.between(0, 100), unavailable);
@@ -117,15 +128,30 @@ function answerSoon<Answer>(chance: Chance, reply: Reply<Answer>, evaluate: () =
     reply(ms, evaluate);
     return;
   }
-  const answer = evaluate();
-  reply(ms, () => answer);
+  const answer = evaluated(evaluate);
+  reply(ms, answer);
+}
+
+/** Returns or throws what `evaluate` did now. */
+function evaluated<Answer>(evaluate: () => Answer): () => Answer {
+  try {
+    const answer = evaluate();
+    return () => answer;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }
 
 function write(ports: StorePorts, caller: Caller, request: WriteRequest): Promise<WriteOutcome> {
-  const { chance, faults, table } = ports;
+  const { chance, faults, table, admission } = ports;
   const site = writeSite(request.operations);
   return caller.call(site, (reply: Reply<WriteOutcome>) => {
-    const apply = () => table.write(request);
+    const apply = () => {
+      if (!admission.admitsWrite(request.operations)) throttled();
+      return table.write(request);
+    };
     const fault = faults.next(caller, { site, writes: true });
     switch (fault?.kind) {
       case undefined:
@@ -133,7 +159,7 @@ function write(ports: StorePorts, caller: Caller, request: WriteRequest): Promis
       case 'slow':
         return reply(chance.between(300, 1_400), apply);
       case 'throttled':
-        return reply(chance.between(50, 400), unavailable);
+        return reply(latencyMs(chance), throttled);
       case 'unreachable':
         return reply(requestTimeoutMs * writeSends + chance.between(0, 300), unavailable);
       case 'conflict': {
@@ -171,6 +197,10 @@ function inDoubt(
 
 const isSingle = ([first, ...more]: readonly Operation[]): boolean =>
   more.length === 0 && (first?.kind === 'put' || first?.kind === 'update');
+
+function throttled(): never {
+  throw new StoreThrottled('simulated');
+}
 
 function unavailable(): never {
   throw new StoreUnavailable('simulated');

@@ -16,8 +16,10 @@ import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { patientStore } from '../../shared/store/throttled.ts';
 import { noSecrets } from '../support/no-secrets.ts';
 import { type SimBus, simBus } from './bus.ts';
+import { type Admission, admissionOf, unlimitedAdmission } from './capacity.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import { type Client, clientOf } from './client.ts';
 import { type Life, type Scheduler, startScheduler } from './clock.ts';
@@ -49,6 +51,8 @@ export type World = {
   readonly crashPoints: CrashPoints;
   readonly population: Population;
   readonly client: Client;
+  /** Of the table, by whether it had capacity for them. */
+  readonly calls: Admission['counts'];
   /** Logged errors, and exceptions that ended a process. */
   readonly problems: readonly string[];
   /** Calls the listener when a run begins. */
@@ -82,6 +86,8 @@ const proberTimeoutMs = 900_000;
 const syncTimeoutMs = 30_000;
 /** Until a container replaces one that was killed. */
 const killedMs = 500;
+/** So many of the releases of functions do not start. */
+const brokenPart = 0.4;
 /** An unacknowledged delivery is repeated after this. */
 const redeliveryMs = 20_000;
 const deliveriesMax = 5;
@@ -112,8 +118,10 @@ export function buildWorld({ seed, profile, setting, onLine, watchStore }: World
     onProblem: (life, cause) => problems.push(`${life.name}: ${String(cause)}`),
     cpu: setting.cpu,
   });
-  const storePorts = { table: tab, scheduler, chance: chance.fork('store'), faults: faults.store };
-  const wanted: Wanted = { release: 'r1', capacity: setting.capacity };
+  const { tableCapacity } = setting;
+  const admission = tableCapacity ? admissionOf(tableCapacity, scheduler.nowMs) : unlimitedAdmission;
+  const storePorts = { table: tab, scheduler, chance: chance.fork('store'), faults: faults.store, admission };
+  const wanted: Wanted = { release: 'r1', isBroken: false, capacity: setting.capacity };
   const own: Own = { storePorts, bus, queue, net, scheduler, wanted, setting, ...(watchStore && { watchStore }) };
 
   const onProblem = (what: string) => void problems.push(what);
@@ -121,6 +129,13 @@ export function buildWorld({ seed, profile, setting, onLine, watchStore }: World
   const replaceWorkers = setting.functions
     ? deployedWorkers({ own, people, chance: chance.fork('invocations'), onProblem }, notifyRun)
     : workers(own, people, { chance, notifyRun });
+  let releases = 1;
+  const releaseChance = chance.fork('releases');
+  const goBack = (release: string) => {
+    wanted.release = release;
+    wanted.isBroken = false;
+    replaceWorkers();
+  };
   const schedules: Schedules = new Map();
   for (let number = 1; number <= 2; number += 1)
     people.start('schedule', number, async (env) => {
@@ -161,9 +176,15 @@ export function buildWorld({ seed, profile, setting, onLine, watchStore }: World
       const factor = chance.pick(setting.capacityFactors);
       wanted.capacity = { cpu: cpu * factor, sockets: sockets * factor, memory };
     },
-    changeRelease() {
-      wanted.release = `r${Number(wanted.release.slice(1)) + 1}`;
+    changeRelease(brokenMs) {
+      if (wanted.isBroken) return false;
+      const before = wanted.release;
+      releases += 1;
+      wanted.release = `r${releases}`;
+      wanted.isBroken = setting.functions && releaseChance.happens(brokenPart);
+      if (wanted.isBroken) scheduler.after(brokenMs, { label: 'release is taken back', deliver: () => goBack(before) });
       replaceWorkers();
+      return wanted.isBroken;
     },
   });
   return {
@@ -177,6 +198,7 @@ export function buildWorld({ seed, profile, setting, onLine, watchStore }: World
     crashPoints: points,
     population: people,
     client,
+    calls: admission.counts,
     problems,
     onRun: (listener) => void onRun.push(listener),
     onWoken: (listener) => void onWoken.push(listener),
@@ -207,7 +229,8 @@ function processStore(
 /** The ports that every process has; its writes and events are attributed to `writer`. */
 function commonPorts(own: Own, env: Env, writer = env.life.name) {
   const { caller, clock, random, log } = env;
-  return { clock, random, log, store: processStore(own, env, writer), bus: own.bus.of(caller, writer) };
+  const store = patientStore(processStore(own, env, writer), { clock, random });
+  return { clock, random, log, store, bus: own.bus.of(caller, writer) };
 }
 
 /** Calls `act` at a moment at which a process has a probe in flight. */
@@ -262,6 +285,7 @@ async function worker(own: Own, env: Env, { stops, onRun }: Polling): Promise<'e
     onRun({ timeMs: scheduler.nowMs(), prober, life, isRescue });
     return {
       ...commonPorts(own, env, prober),
+      fencedStore: processStore(own, env, prober),
       lease,
       dial: net.dialOf(caller),
       resolve: net.resolveOf(caller),
@@ -302,10 +326,13 @@ function deployedWorkers({ own, people, chance, onProblem }: Deploying, onRun: (
   const life: Life = { name: 'lambda.1', role: 'lambda', alive: true, pausedUntilMs: 0, timersFirst: true, skewMs: 0 };
   const poller = callerOf(scheduler, life, () => undefined);
   const timeoutMs = proberTimeoutMs;
-  const prober = simFunction<ProberAnswer>({ scheduler, chance, timeoutMs, kill: killerOf(people), onProblem });
+  const isBroken = () => own.wanted.isBroken;
+  const options = { scheduler, chance, timeoutMs, kill: killerOf(people), onProblem, isBroken };
+  const prober = simFunction<ProberAnswer>(options);
   const mapping = proberMapping({ scheduler, poller, queue, prober, concurrency: setting.workers });
   for (let number = 1; number <= setting.workers; number += 1)
     people.start('worker', number, async (env) => {
+      if (isBroken()) return 'ends';
       prober.serve(env.life, proberContainer(own, env, { mapping, onRun }));
       return 'serves';
     });
@@ -348,7 +375,7 @@ function proberContainer(own: Own, env: Env, { mapping, onRun }: Mapped) {
   };
   const answer = proberFunction({
     ...common,
-    store: newStore(),
+    store: patientStore(newStore(), env),
     newStore,
     bus: { publish: (events) => bus.publish(events) },
     queue: { client: mapping.clientOf(caller), queueUrl: 'http://queue.test/' },

@@ -9,6 +9,7 @@ import {
   type Item,
   type Operation,
   type Store,
+  StoreThrottled,
   StoreUnavailable,
   type WriteOutcome,
 } from '../../shared/store/store.ts';
@@ -173,12 +174,12 @@ const lostAnswers: readonly NamedFault[] = [
 ];
 
 const setBack: readonly NamedFault[] = [
-  { name: '429', of: always(answer(tooManyRequests)) },
-  { name: 'ThrottlingException', of: always(answer(throttled)) },
-  { name: 'ProvisionedThroughputExceededException', of: always(answer(throughputExceeded)) },
-  { name: 'RequestLimitExceeded', of: always(answer(requestLimitExceeded)) },
-  cancelledBy('throttling', 'ThrottlingError'),
-  cancelledBy('exceeded throughput', 'ProvisionedThroughputExceeded'),
+  { name: '429', of: always(answer(tooManyRequests)), setback: 'StoreThrottled' },
+  { name: 'ThrottlingException', of: always(answer(throttled)), setback: 'StoreThrottled' },
+  { name: 'ProvisionedThroughputExceededException', of: always(answer(throughputExceeded)), setback: 'StoreThrottled' },
+  { name: 'RequestLimitExceeded', of: always(answer(requestLimitExceeded)), setback: 'StoreThrottled' },
+  cancelledBy('throttling', 'ThrottlingError', 'StoreThrottled'),
+  cancelledBy('exceeded throughput', 'ProvisionedThroughputExceeded', 'StoreThrottled'),
   { name: 'access denied', of: always(answer(accessDenied)), setback: 'StoreDenied' },
   { name: 'ValidationException', of: always(answer(validationError)), setback: 'ValidationException' },
   cancelledBy('an item collection’s size', 'ItemCollectionSizeLimitExceeded', 'StoreUnavailable'),
@@ -288,11 +289,11 @@ describe('a fault that stays', () => {
         assert.deepEqual(await store.write(operationsOf(pk), { token: 't' }), { kind: 'inDoubt' });
       }));
 
-    test(`${name} that is throttled throughout is unavailable, and nothing was applied`, () =>
+    test(`${name} that is throttled is not sent again, and nothing was applied`, () =>
       withBench(requestTimeoutMs, async ({ proxy, store, pk }) => {
         proxy.play(everyWrite(answer(throttled)));
-        await assert.rejects(store.write(operationsOf(pk), { token: 't' }), StoreUnavailable);
-        assert.equal(proxy.calls().length, sendsMax);
+        await assert.rejects(store.write(operationsOf(pk), { token: 't' }), StoreThrottled);
+        assert.equal(proxy.calls().length, 1);
         assert.deepEqual(await store.query({ pk }), []);
       }));
   }
@@ -367,8 +368,16 @@ describe('reads', () => {
   const readFaults: { readonly [name: string]: Fault } = {
     'a dropped response': { kind: 'dropResponse' },
     'a 500': answer(internalServerError),
-    throttling: answer(throughputExceeded),
   };
+  test('that are throttled are not sent again', () =>
+    withBench(requestTimeoutMs, async ({ proxy, store, pk }) => {
+      proxy.play(() => answer(throughputExceeded));
+      await assert.rejects(store.get({ pk, sk: 'a' }), StoreThrottled);
+      assert.equal(proxy.calls().length, 1);
+      await assert.rejects(store.query({ pk }), StoreThrottled);
+      assert.equal(proxy.calls().length, 2);
+    }));
+
   for (const [name, fault] of Object.entries(readFaults)) {
     test(`are tried again after ${name}`, () =>
       withBench(requestTimeoutMs, async ({ proxy, store, pk }) => {

@@ -84,7 +84,12 @@ type CheckpointEntry = CheckpointEntries[string];
 const canary = { host: '10.255.0.1', port: 443 };
 const shard = '00';
 const longSlotMs = 3_600_000;
-const layoutOptions = { capacity: unlimitedCapacity, mode: 'resident', desiredRelease: '' } as const;
+const layoutOptions = {
+  capacity: unlimitedCapacity,
+  mode: 'resident',
+  desiredRelease: '',
+  runOf: () => undefined,
+} as const;
 
 export function shardWorld({
   startMs,

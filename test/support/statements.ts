@@ -34,20 +34,15 @@ const isIntrinsic = (value: unknown): boolean =>
   value !== null &&
   ['Ref', 'Fn::GetAtt', 'Fn::Join'].includes(Object.keys(value)[0] ?? '');
 
-/**
- * What each role may do. Fails to be complete for policies that are not inline: there are none, and `rolesWithMore`
- * looks.
- */
+/** What each role may do, but for managed policies: `rolesWithMore` names the roles that have some. */
 export function roleStatements(template: TemplateJson): Statements {
-  const roles = resourcesOf(template, 'AWS::IAM::Role').map(({ id }) => id);
-  const policies = resourcesOf(template, 'AWS::IAM::Policy');
+  const policies = resourcesOf(template, 'AWS::IAM::Policy').map(({ Properties }) => Properties);
   return Object.fromEntries(
-    roles.map((role) => [
-      nameOf(role),
-      policies
-        .filter(({ Properties }) => Properties.Roles.some(({ Ref }: { readonly Ref: string }) => Ref === role))
-        .flatMap(({ Properties }) => Properties.PolicyDocument.Statement.map(line)),
-    ]),
+    resourcesOf(template, 'AWS::IAM::Role').map(({ id, Properties }) => {
+      const attached = policies.filter(({ Roles }) => Roles.some(({ Ref }: { readonly Ref: string }) => Ref === id));
+      const all = [...(Properties.Policies ?? []), ...attached];
+      return [nameOf(id), all.flatMap(({ PolicyDocument }) => PolicyDocument.Statement.map(line))];
+    }),
   );
 }
 

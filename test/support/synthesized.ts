@@ -57,8 +57,10 @@ export const templateOf = ({ stack }: Pick<Synthesized, 'stack'>): TemplateJson 
 export const synthesized = (props: ProbeletProps | Deployment = {}, env?: Environment): TemplateJson =>
   templateOf(constructed(props, env));
 
-/** A VPC without a way out, which exists already. */
-export const someVpc = (stack: Stack): IVpc =>
+/** In a VPC without a way out, which exists already. */
+export const inSomeVpc = (stack: Stack) => ({ vpc: someVpc(stack), canaries: ['10.0.0.10:443'] });
+
+const someVpc = (stack: Stack): IVpc =>
   Vpc.fromVpcAttributes(stack, 'Vpc', {
     vpcId: 'vpc-0123456789abcdef0',
     availabilityZones: ['us-east-1a'],
@@ -82,6 +84,10 @@ export type NamedResource = ResourceJson & { readonly id: string };
 /** The resources of a type, in the template's order. */
 export const resourcesOf = ({ Resources }: TemplateJson, type: string): readonly NamedResource[] =>
   Object.entries(Resources).flatMap(([id, resource]) => (resource.Type === type ? [{ ...resource, id }] : []));
+
+/** The product's own functions: not the one of the CDK that asks the prober whether it starts. */
+export const functionsOf = (template: TemplateJson): readonly NamedResource[] =>
+  resourcesOf(template, 'AWS::Lambda::Function').filter(({ id }) => !id.startsWith('AWSCDKTrigger'));
 
 /**
  * `{"Fn::GetAtt": ["ProbeletTable73D0C6AC", "Arn"]}` as `ProbeletTable.Arn`: readable, and without the hash of its

@@ -22,7 +22,10 @@ const templateOf = (props?: ProbeletProps): object =>
 export function normalisedTemplate(template: object = templateOf()): unknown {
   const json = JSON.stringify(template);
   return JSON.parse(
-    json.replaceAll(/[0-9a-f]{64}(?=\.zip|")/g, 'code').replaceAll(/"\d+\.\d+\.\d+-[0-9a-f]{12}"/g, '"release"'),
+    json
+      .replaceAll(/[0-9a-f]{64}(?=\.zip|")/g, 'code')
+      .replaceAll(/"\d+\.\d+\.\d+-[0-9a-f]{12}"/g, '"release"')
+      .replaceAll(/(?<=CurrentVersion[0-9A-F]{8})[0-9a-f]{32}/g, 'code'),
   );
 }
 

@@ -5,7 +5,7 @@ import { specProbes, type TargetSpec } from '../../../shared/core/spec.ts';
 import { costOf } from '../../../shared/core/weight.ts';
 import { cheapestCompute, memoryFor } from '../../../shared/cost/compute.ts';
 import { type CostEstimate, deployedAlarms, estimateCost, taskAlarms } from '../../../shared/cost/estimate.ts';
-import type { Fleet, FleetMode, FleetPart } from '../../../shared/cost/fleet.ts';
+import { type Fleet, type FleetMode, type FleetPart, type Reach, reaches } from '../../../shared/cost/fleet.ts';
 import { pricesReadIn, pricesRegion } from '../../../shared/cost/prices.ts';
 import { type Compute, type Held, heldText, tooHeavyText } from '../../../shared/cost/tasks.ts';
 import { metricCount } from '../../lambda/metrics.ts';
@@ -26,6 +26,8 @@ const probesMax = 1_000;
 const [memoryMin, memoryMax] = [128, 10_240];
 const memoryHelp = 'of the prober function (default: what holds the fleet at the least cost)';
 const computeHelp = 'the prober function, tasks of Fargate Spot, or what is cheaper';
+const reachHelp = 'the way to the targets, by what AWS bills for it';
+const resumptionHelp = 'HTTPS probes resume sessions, as with the prop tlsSessionResumption';
 
 type Options = FileOptions & {
   readonly targets: number;
@@ -35,6 +37,8 @@ type Options = FileOptions & {
   readonly memory?: number;
   readonly mode: FleetMode;
   readonly compute: Compute | 'auto';
+  readonly reach: Reach;
+  readonly tlsSessionResumption?: boolean;
   readonly output: 'table' | 'json';
 };
 
@@ -42,6 +46,7 @@ const examples = `
 Examples:
   probelet cost --targets 1000 --probe https --period 10
   probelet cost --targets 10000 --probe https --compute auto
+  probelet cost --targets 1000 --probe https --reach vpc
   probelet cost -f deployment.yaml --targets 50
   probelet cost -f targets.yaml -o json
 
@@ -57,20 +62,24 @@ export const costCommand = ({ io, endWith }: CommandSetting): Command =>
     .addOption(numberOption('--memory <MB>', memoryHelp, { min: memoryMin, max: memoryMax }))
     .addOption(new Option('--mode <mode>', 'of the prober').choices(['auto', 'resident', 'tick']).default('auto'))
     .addOption(new Option('--compute <kind>', computeHelp).choices(['lambda', 'fargate', 'auto']).default('lambda'))
+    .addOption(new Option('--reach <way>', reachHelp).choices(reaches).default('internet'))
+    .option('--tls-session-resumption', resumptionHelp)
     .addOption(new Option('-o, --output <format>', 'format').choices(['table', 'json']).default('table'))
     .addHelpText('after', examples)
     .action(async (options: Options) => {
-      const { filename, mode, output } = options;
-      const fleet = filename ? await fleetOfFiles(options, io) : givenFleet(options);
+      const { filename, mode, output, reach, tlsSessionResumption } = options;
+      const parts = filename ? await fleetOfFiles(options, io) : givenFleet(options);
+      const fleet = parts.map((part) => ({ ...part, reach }));
       if (fleet.length === 0) return endWith(exitCodes.failed);
       const held = heldBy(fleet, options);
       const { compute, memorySize } = held;
       const alarms = deployedAlarms + (compute === 'fargate' ? taskAlarms : 0);
-      const estimate = estimateCost({ fleet, mode, ...held, alarms, metrics: metricCount(false), dashboard: false });
-      const { layout, lines, usd, steadyUnits } = estimate;
+      const watched = { alarms, metrics: metricCount(false), dashboard: false };
+      const estimate = estimateCost({ fleet, mode, ...held, ...watched, tlsSessionResumption });
+      const { layout, lines, usd, transferUsd, steadyUnits } = estimate;
       const priced = { prices: pricesRegion, readIn: pricesReadIn };
       if (output === 'json')
-        io.out(documentText({ usd, lines, steadyUnits, compute, memorySize, layout, ...priced }, 'json'));
+        io.out(documentText({ usd, transferUsd, lines, steadyUnits, compute, memorySize, layout, ...priced }, 'json'));
       else io.out(textOf(estimate, held, io));
       if (layout.load <= 1) return;
       const remedy = compute === 'fargate' ? '' : `: try --memory ${Math.ceil(memorySize * layout.load)}`;
@@ -113,6 +122,6 @@ function textOf({ layout, lines, usd }: CostEstimate, held: Held, io: Io): Print
   const count = `${shards.length} ${shards.length === 1 ? 'shard' : 'shards'}`;
   const notes =
     `${shards[0]?.mode ?? 'idle'}, ${count} ${heldText(layout, held)}. Prices of ${pricesRegion}, read in ${pricesReadIn}, ` +
-    'without free tiers, data transfer and NAT.';
+    'without free tiers, API calls and keys.';
   return joined([tableText([['WHAT', 'USD A MONTH'], ...rows], io), printedLine(notes)]);
 }

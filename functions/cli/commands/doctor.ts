@@ -77,7 +77,7 @@ function checksOf(command: Command, { dataDir, canary }: Options, io: Io): reado
     findings: async () => ({ [name]: await finding() }),
   });
   return [
-    { names: ['server', 'credentials', 'clock', 'versions'], findings: () => ofServer(command, io) },
+    { names: ['server', 'credentials', 'clock', 'versions', 'release'], findings: () => ofServer(command, io) },
     one('data folder', () => dataFolderFinding(dataDir)),
     one('descriptors', async () => descriptorsFinding(descriptorLimit())),
     one('DNS', async () => dnsFinding({ servers: await configuredServers(), name: hostOf(command, io) })),

@@ -1,4 +1,5 @@
 /** What the server of the command line says, and what that says about credentials, clock and versions. */
+import type { ProberView } from '../../../shared/api/routes/prober.ts';
 import { regionOfHost } from '../../client/aws-region.ts';
 import { ClientError } from '../../client/client-error.ts';
 import { isLoopback } from '../../client/connections.ts';
@@ -13,6 +14,7 @@ export type ServerFindings = {
   readonly credentials: Finding;
   readonly clock: Finding;
   readonly versions: Finding;
+  readonly release: Finding;
 };
 
 /** Of the API that this program knows. */
@@ -33,11 +35,13 @@ export async function serverFindings(session: Session, io: Pick<Io, 'clock'>): P
   if ('error' in health) return unreached(health.error);
   const { status, answeredAtMs } = health.value;
   const version = await answered(() => session.client.version());
+  const prober = await answered(() => session.client.prober());
   return {
     server: status === 'ok' ? ok(shownServer(session)) : degraded(session, status),
     credentials: 'error' in version ? failedFinding(version.error) : ok(credentialsText(session)),
     clock: clockFinding(answeredAtMs, { middleMs, isHere: isHere(session) }),
     versions: 'error' in version ? ok(client) : versionsFinding(version.value.api),
+    release: 'error' in prober ? unknownRelease : releaseFinding(prober.value),
   };
 }
 
@@ -54,13 +58,13 @@ async function answered<Value>(ask: () => Promise<Value>): Promise<Answered<Valu
 
 function unreached(error: ClientError): ServerFindings {
   const unknown = warn('not known, because the server does not answer', 'mend the server line first');
-  return { server: failedFinding(error), credentials: unknown, clock: unknown, versions: ok(client) };
+  return { server: failedFinding(error), credentials: unknown, clock: unknown, versions: ok(client), release: unknown };
 }
 
 /** Without a server, because the configuration of the command line is wrong. */
 export const unconfigured = (error: unknown): ServerFindings => {
   const unknown = warn('not known, because no server is known', 'mend the server line first');
-  return { server: failedFinding(error), credentials: unknown, clock: unknown, versions: ok(client) };
+  return { server: failedFinding(error), credentials: unknown, clock: unknown, versions: ok(client), release: unknown };
 };
 
 const shownServer = ({ server: { url, socketPath } }: Session): string =>
@@ -96,4 +100,26 @@ export function clockFinding(answeredAtMs: number, { middleMs, isHere: isSame }:
 function versionsFinding(api: string): Finding {
   const why = `${client}, API ${api}`;
   return api === apiVersion ? ok(why) : warn(`${why}; this program knows API ${apiVersion}`, 'upgrade the older one');
+}
+
+const unknownRelease = warn('not known, because the server does not say', 'mend the lines above first');
+
+/** Which release holds the shards, and whether the others follow the one that tries a new one. */
+export function releaseFinding(prober: ProberView | undefined): Finding {
+  if (prober === undefined) return ok('the server is older than this program, and does not say');
+  const { release, shards } = prober;
+  const held = shards.filter(({ mode }) => mode !== 'idle');
+  const { desired, trial, refused } = release;
+  if (refused !== undefined && desired === undefined)
+    return fail(
+      `release ${refused} was refused: no run of it has probed`,
+      'read the log of its prober, and deploy again',
+    );
+  if (trial)
+    return warn(`release ${desired} is tried by shard ${trial.shard} since ${trial.since}`, 'ask again in two minutes');
+  const count = `${held.length} ${held.length === 1 ? 'shard' : 'shards'}`;
+  if (desired === undefined) return ok(count);
+  const others = held.filter((shard) => shard.release !== desired);
+  if (others.length === 0) return ok(`${count} by release ${desired}`);
+  return warn(`${others.length} of ${count} have not moved to release ${desired}`, 'ask again in a minute');
 }

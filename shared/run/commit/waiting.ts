@@ -4,7 +4,6 @@
  */
 import { probeName } from '../../core/spec.ts';
 import type { Bucket } from '../../store/keys.ts';
-import { operationsMax } from '../../store/store.ts';
 import { type Commit, operationsOf } from './plan.ts';
 
 /**
@@ -33,13 +32,14 @@ export class WaitingCommits<Entry extends Committing> {
     return Math.min(Number.POSITIVE_INFINITY, ...[...this.#waiting.keys()].map((bucket) => this.#freeAt(bucket)));
   }
 
-  /** Removes and returns the commits of the next transaction. */
-  take(nowMs: number): readonly Entry[] {
+  /** Removes and returns the commits of the next transaction: of so many operations, or the first one alone. */
+  take(nowMs: number, operations: number): readonly Entry[] {
     const group: Entry[] = [];
-    let left = operationsMax;
+    let left = operations;
     for (const [bucket, entries] of [...this.#waiting]) {
       if (this.#freeAt(bucket) > nowMs) continue;
-      const taken = fitting(entries, left - fenceOperations);
+      const fits = fitting(entries, left - fenceOperations);
+      const taken = fits.length === 0 && group.length === 0 ? entries.slice(0, 1) : fits;
       if (taken.length === 0) break;
       group.push(...taken);
       left -= fenceOperations + sizeOf(taken);
@@ -52,12 +52,16 @@ export class WaitingCommits<Entry extends Committing> {
 
   /** The transaction is no longer under way. */
   written(group: readonly Entry[], nowMs: number): void {
-    const operations = new Map<Bucket, number>();
-    for (const { commit } of group) {
-      const { bucket } = commit.address;
-      operations.set(bucket, (operations.get(bucket) ?? fenceOperations) + 1);
-    }
-    for (const [bucket, count] of operations) this.#freeAtMs.set(bucket, nowMs + count * operationMs);
+    for (const [bucket, entries] of byBucket(group))
+      this.#freeAtMs.set(bucket, nowMs + (fenceOperations + entries.length) * operationMs);
+  }
+
+  /** The transaction was not executed: its commits come first again, each before those of its probe that came since. */
+  putBack(group: readonly Entry[]): void {
+    const rest = [...this.#waiting];
+    this.#waiting.clear();
+    for (const [bucket, entries] of byBucket(group)) this.#waiting.set(bucket, entries);
+    for (const [bucket, entries] of rest) this.#waiting.set(bucket, [...(this.#waiting.get(bucket) ?? []), ...entries]);
   }
 
   isEmpty(): boolean {
@@ -77,6 +81,13 @@ export class WaitingCommits<Entry extends Committing> {
 }
 
 const fenceOperations = 1;
+
+const byBucket = <Entry extends Committing>(entries: readonly Entry[]): ReadonlyMap<Bucket, readonly Entry[]> =>
+  Map.groupBy(entries, ({ commit }) => commit.address.bucket);
+
+/** Of the transaction that writes all of these. */
+export const transactionSize = (entries: readonly Committing[]): number =>
+  sizeOf(entries) + byBucket(entries).size * fenceOperations;
 
 /** The first commits of a bucket that fit into this many operations. */
 function fitting<Entry extends Committing>(entries: readonly Entry[], operations: number): readonly Entry[] {

@@ -40,7 +40,8 @@ async function commitPlan(holder: Committing, held: HeldTarget, { probe, place, 
   else remember(probe.verdict, memory);
   const before = probe.verdict.record;
   const { digest } = probe.spec;
-  const commit = withinBudget({ address: held.address, before, events, ...(after && { after }) });
+  const stepped = { address: held.address, before, events, ...(after && { after }) };
+  const commit = withinBudget(stepped, holder.commits.isScarce());
   const result = await holder.commits.submit(commit);
   if (result === 'superseded') await holder.reload(held);
   if (result !== 'committed') return false;
@@ -62,10 +63,10 @@ async function commitPlan(holder: Committing, held: HeldTarget, { probe, place, 
   return true;
 }
 
-/** The commit without the events that the probe's budget does not allow in the event history. */
-function withinBudget(commit: Commit): Commit {
+/** The commit without the events that the probe's budget, or a table without capacity, allows in no event history. */
+function withinBudget(commit: Commit, isScarce: boolean): Commit {
   const { before, after, events } = commit;
-  const { counted, kept, budget } = spend(before.history, events, isAskedEvent);
+  const { counted, kept, budget } = spend(before.history, events, { isFree: isAskedEvent, isScarce });
   const latest = counted.find(({ kind }) => kind === 'transition');
   const isSpent = budget !== undefined && budget !== before.history;
   return {
@@ -97,7 +98,8 @@ function publishChange(
   const attempts = events.find(({ kind }) => kind === 'transition')?.attempts ?? [];
   const event = resultChanged(held.target, { previousResult: publishedResult(before), after }, attempts);
   const nowMs = run.ports.clock.nowMs();
-  held.unacked.set(probe.name, { version: after.version, event, publishedAtMs: nowMs });
+  const { sinceMs = run.ports.clock.monotonicMs() } = held.unacked.get(probe.name) ?? {};
+  held.unacked.set(probe.name, { version: after.version, event, publishedAtMs: nowMs, sinceMs });
   publisher.publish([event]);
   logChange(run, held, { before, after });
   scheduleTarget(held, nowMs);

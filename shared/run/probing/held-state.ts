@@ -17,10 +17,13 @@ export function stateOf(held: Pick<HeldTarget, 'target' | 'report' | 'status' | 
 }
 
 /** Commits that a new holder cannot know to be published: its predecessor may have ended before it published them. */
-export function unackedOf({ status, probes }: Pick<TargetState, 'status' | 'probes'>): HeldTarget['unacked'] {
+export function unackedOf(
+  { status, probes }: Pick<TargetState, 'status' | 'probes'>,
+  sinceMs: number,
+): HeldTarget['unacked'] {
   const open = Object.entries(probes).filter(([name, { version }]) => !isAcked(status, name, version));
   return new Map(
-    open.map(([name, { version }]) => [name, { version, publishedAtMs: Number.NEGATIVE_INFINITY }] as const),
+    open.map(([name, { version }]) => [name, { version, publishedAtMs: Number.NEGATIVE_INFINITY, sinceMs }] as const),
   );
 }
 

@@ -58,6 +58,8 @@ export type Unacked = {
   /** Absent if another run made the commit. That run may have ended before it published the event. */
   readonly event?: BusEvent;
   readonly publishedAtMs: number;
+  /** When this run committed or read the first change that STATUS has not taken in, monotonic ms. */
+  readonly sinceMs: number;
 };
 
 export type HeldTarget = {

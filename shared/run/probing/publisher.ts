@@ -89,6 +89,7 @@ const worth: { readonly [detailType in DetailType]: 'repeated' | 'recorded' | 'd
   'Prober Recovered': 'doubt',
   'Prober Overloaded': 'doubt',
   'Prober Caught Up': 'doubt',
+  'Prober Release Refused': 'repeated',
   'Probe Surge Detected': 'doubt',
 };
 

@@ -60,7 +60,7 @@ export function dropTarget({ run, targets }: Pick<Holder, 'run' | 'targets'>, he
   for (const probe of held.probes.values()) run.ports.metrics.remove(probe.labels);
 }
 
-function holdTarget({ targets }: Pick<Holder, 'targets'>, read: ReadTarget): HeldTarget {
+function holdTarget({ targets, run }: Pick<Holder, 'targets' | 'run'>, read: ReadTarget): HeldTarget {
   const held: HeldTarget = {
     address: read.address,
     target: read.target,
@@ -69,7 +69,7 @@ function holdTarget({ targets }: Pick<Holder, 'targets'>, read: ReadTarget): Hel
     status: read.status,
     records: new Map(Object.entries(read.probes)),
     probes: new Map(),
-    unacked: unackedOf(read),
+    unacked: unackedOf(read, run.ports.clock.monotonicMs()),
     observed: { phase: 'Pending', initContainerStatuses: [], containerStatuses: [], triggered: [] },
     syncAskedAtMs: Number.NEGATIVE_INFINITY,
     gone: false,

@@ -7,9 +7,14 @@ import { systemRandom } from '../../../shared/lib/random.ts';
 import { dynamodbStore } from '../../../shared/store/dynamodb.ts';
 import { sqliteStore } from '../../../shared/store/sqlite.ts';
 import type { Store } from '../../../shared/store/store.ts';
+import { patientStore } from '../../../shared/store/throttled.ts';
 import { createTable, localClient, startDynamodbLocal } from '../../support/dynamodb-local.ts';
+import { startFaultProxy } from '../../support/fault-proxy.ts';
+import { type LimitedWrites, limitedWrites } from './limited-writes.ts';
 
 export type BenchStore = {
+  /** Of its writes. Absent: it takes whatever comes. */
+  readonly limited?: LimitedWrites & { readonly unitsPerSecond: number; begin(): void };
   readonly store: Store;
   /** What beats, claims and commits go through. */
   readonly fencedStore: Store;
@@ -32,17 +37,31 @@ const tableName = 'mass';
 const patientTimeoutMs = 60_000;
 
 /** DynamoDB Local in a process of its own, behind two clients as the product has them. */
-export async function dynamodbTable(): Promise<BenchStore> {
+export const dynamodbTable = (): Promise<BenchStore> => tableBehind(undefined);
+
+/** The same with so many write units a second, once the measurement begins: 4,000 are those of a new table. */
+export const limitedTable = (unitsPerSecond: number) => (): Promise<BenchStore> => tableBehind(unitsPerSecond);
+
+async function tableBehind(unitsPerSecond: number | undefined): Promise<BenchStore> {
   const local = await startDynamodbLocal();
   const patientClient = localClient(local.endpoint, patientTimeoutMs);
-  const clients = [localClient(local.endpoint), localClient(local.endpoint), patientClient];
   await createTable(patientClient, tableName);
-  const [store, fencedStore, patient] = clients.map((client) =>
-    dynamodbStore({ client, tableName, clock: systemClock, random: systemRandom }),
-  ) as [Store, Store, Store];
+  const proxy = unitsPerSecond === undefined ? undefined : await startFaultProxy(local);
+  const endpoint = proxy?.endpoint ?? local.endpoint;
+  const clients = [localClient(endpoint), localClient(endpoint), patientClient];
+  const ports = { clock: systemClock, random: systemRandom };
+  const [store, fencedStore, patient] = clients.map((client) => dynamodbStore({ client, tableName, ...ports })) as [
+    Store,
+    Store,
+    Store,
+  ];
   const close = async () => {
     for (const client of clients) client.destroy();
+    await proxy?.close();
     await local.stop();
   };
-  return { store, fencedStore, patient, close };
+  const stores = { store: patientStore(store, ports), fencedStore, patient, close };
+  if (!proxy || unitsPerSecond === undefined) return stores;
+  const writes = limitedWrites(unitsPerSecond);
+  return { ...stores, limited: { ...writes, unitsPerSecond, begin: () => proxy.play(writes.script) } };
 }

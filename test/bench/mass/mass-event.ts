@@ -43,6 +43,8 @@ export type MassEvent = {
    * meanwhile.
    */
   readonly doubts: number;
+  /** Runs that ended before their slot did, each with another one after it. */
+  readonly handOvers: number;
 };
 
 export async function measureMassEvent(bench: BenchStore, targets: number): Promise<MassEvent> {
@@ -54,6 +56,7 @@ export async function measureMassEvent(bench: BenchStore, targets: number): Prom
     await held.shard.loaded;
     await sleep(systemClock, calmMs);
     seen.begin();
+    bench.limited?.begin();
     listener.send('down');
     const downAtMs = performance.now();
     const unknown = watchUnknown(held.shard);
@@ -70,6 +73,7 @@ export async function measureMassEvent(bench: BenchStore, targets: number): Prom
       unknown: unknown.end(),
       beatGapMs,
       doubts: seen.doubts(),
+      handOvers: held.handOvers(),
     };
   } finally {
     await held.stop();
@@ -91,7 +95,8 @@ function hold(bench: BenchStore, seen: Witness) {
     await probing.close();
     await bus.settled();
   };
-  return { shard, stop };
+  const handOvers = () => log.lines.filter(({ message }) => message === 'run ended').length;
+  return { shard, handOvers, stop };
 }
 
 function watchUnknown(shard: ShardHost) {

@@ -1,4 +1,4 @@
-/** The CDK's command line, as a user runs it, with the emulator for AWS. */
+/** The CDK's command line, as a user runs it, with an account of AWS or the emulator of one. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,12 +25,36 @@ export type App = {
 const root = join(import.meta.dirname, '../../..');
 const outputCharactersMax = 20_000;
 
-/** Any will do; the CLI remembers which account it belongs to, so each emulator has its own. */
-export type Keys = { readonly accessKeyId: string; readonly secretAccessKey: string };
+/** Any will do for the emulator; the CLI remembers which account they belong to, so each emulator has its own. */
+export type Keys = { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
 
-export function cdkCli(endpoint: string, keys: Keys): Cdk {
+/** An account and a region, and what a process has to have in its environment to act there. */
+export type Place = {
+  readonly account: string;
+  readonly region: string;
+  /** HOME defaults to an empty folder. */
+  readonly env: NodeJS.ProcessEnv;
+};
+
+export const region = 'us-east-1';
+
+/** Its own environment, so that no real account can be meant by mistake. */
+export const emulatorPlace = (endpoint: string, keys: Keys): Place => ({
+  account: '000000000000',
+  region,
+  env: {
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_ENDPOINT_URL_S3: endpoint,
+    AWS_ACCESS_KEY_ID: keys.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
+    AWS_EC2_METADATA_DISABLED: 'true',
+  },
+});
+
+export function cdkCli(place: Place): Cdk {
+  const { account, region } = place;
   const folder = mkdtempSync(join(tmpdir(), 'probelet-cdk-'));
-  const environment = environmentOf({ endpoint, folder, keys });
+  const environment = environmentOf(place, folder);
   const over = new AbortController();
   const run = (cwd: string, ...args: readonly string[]) =>
     runCdk([...args, '--no-notices', '--ci'], { cwd, env: environment, signal: over.signal });
@@ -64,24 +88,14 @@ export function cdkCli(endpoint: string, keys: Keys): Cdk {
   };
 }
 
-export const account = '000000000000';
-export const region = 'us-east-1';
-
-type Place = { readonly endpoint: string; readonly folder: string; readonly keys: Keys };
-
-/** Its own environment, so that no real account can be meant by mistake. */
-const environmentOf = ({ endpoint, folder, keys }: Place) => ({
+const environmentOf = ({ account, region, env }: Place, folder: string) => ({
+  HOME: folder,
+  ...env,
   PATH: [dirname(process.execPath), join(root, 'node_modules/.bin'), '/usr/local/bin', '/usr/bin', '/bin'].join(
     delimiter,
   ),
-  HOME: folder,
   TMPDIR: folder,
-  AWS_ENDPOINT_URL: endpoint,
-  AWS_ENDPOINT_URL_S3: endpoint,
-  AWS_ACCESS_KEY_ID: keys.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
   AWS_REGION: region,
-  AWS_EC2_METADATA_DISABLED: 'true',
   CDK_DEFAULT_ACCOUNT: account,
   CDK_DISABLE_CLI_TELEMETRY: 'true',
   CDK_DISABLE_VERSION_CHECK: '1',

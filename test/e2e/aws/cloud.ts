@@ -29,7 +29,11 @@ export type Cloud = {
 };
 
 /** Parts of the names that the functions get. */
-export const functionParts = { prober: 'ProberFunction', schedule: 'ScheduleFunction' } as const;
+export const functionParts = {
+  prober: 'ProberFunction',
+  schedule: 'ScheduleFunction',
+  statusSync: 'StatusSyncFunction',
+} as const;
 
 /** The project's own app, for this machine; the table goes with the stack. */
 export function probeletApp(props: Readonly<Record<string, unknown>> = {}): App {

@@ -1,23 +1,44 @@
 /**
- * `npm run e2e [-- --steady] [-- --help]`: deploys the product with the CDK on an emulator of AWS, uses it as its users
- * do, and removes it. Prints each step with its time and ends with `N passed, N failed`.
+ * `npm run e2e [-- --steady] [-- --aws …] [-- --help]`: deploys the product with the CDK on an emulator of AWS, or in
+ * an account, uses it as its users do, and removes it. Prints each step with its time and ends with
+ * `N passed, N failed`.
  */
 import { parseArgs } from 'node:util';
 import { scoreLine } from '../../support/figures.ts';
 import { pythonPrograms } from '../../support/python-programs.ts';
+import { playAccount } from './account/play.ts';
+import { type Site, siteOf } from './account/site.ts';
+import { emulatorPlace, region } from './cdk.ts';
+import { startEmulator } from './emulator.ts';
 import { play } from './play.ts';
 import { stepRunner } from './runner.ts';
+import type { Use } from './steps/deploy.ts';
 import { fullMinutes } from './steps/steady.ts';
 
-const help = `npm run e2e [-- --steady]
+const help = `npm run e2e [-- OPTION ...]
 
 Deploys probelet on an emulator of AWS, uses it as its users do, and removes it.
 
-  --steady  measures the steady state for 10 min instead of 2, and counts what a take-over costs as it comes
+  --steady        measures the steady state for 10 min instead of 2, counts what a take-over costs as it comes, and
+                  disables status-sync until its alarm would be raised
+  --aws           in an account of AWS, with the credentials of the environment: what is made is removed at the end, and
+                  costs a few cents; docs/operating.md, A first half day on AWS, says what each step decides
+  --account ID    the account, so that no other is meant by mistake
+  --region NAME   default us-east-1
+  --profile NAME  of the AWS configuration
+  --on-emulator   plays the steps of --aws with the endpoint of an emulator, which skips what that does not enforce
 `;
 
 const { values } = parseArgs({
-  options: { steady: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+  options: {
+    steady: { type: 'boolean', default: false },
+    aws: { type: 'boolean', default: false },
+    account: { type: 'string' },
+    region: { type: 'string', default: region },
+    profile: { type: 'string' },
+    'on-emulator': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
 });
 const say = (line: string) => process.stdout.write(`${line}\n`);
 if (values.help) {
@@ -25,8 +46,13 @@ if (values.help) {
   process.exit(0);
 }
 
+const isReal = values.aws && !values['on-emulator'];
+if (isReal && !/^\d{12}$/.test(values.account ?? '')) {
+  process.stderr.write('--aws: needs --account with the 12 digits of an account for such trials\n');
+  process.exit(1);
+}
 try {
-  pythonPrograms();
+  if (!isReal) pythonPrograms();
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
@@ -49,14 +75,33 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   });
 
 const runner = stepRunner(say);
+const use = (stop: () => Promise<void> | void) => void stops.push(stop);
+const played = values.aws
+  ? playAccount(runner, isReal ? realSite() : await emulatedSite(use), use)
+  : play(runner, { use, isFull: values.steady, minutes: values.steady ? fullMinutes : minutes });
 // A step that failed has said so.
-await play(runner, { use: (stop) => stops.push(stop), minutes: values.steady ? fullMinutes : minutes }).catch(
-  () => undefined,
-);
+await played.catch(() => undefined);
 // An interrupted run fails for that reason, and the signal handler ends this process.
 if (interruptedBy === undefined) {
   await stopAll();
   const score = runner.score();
   say(scoreLine(score));
   process.exit(score.failed === 0 ? 0 : 1);
+}
+
+function realSite(): Site {
+  const { account = '', region, profile } = values;
+  if (profile !== undefined) process.env.AWS_PROFILE = profile;
+  const own = Object.entries(process.env).filter(([name]) => name === 'HOME' || name.startsWith('AWS_'));
+  return siteOf({ account, region, env: Object.fromEntries(own) });
+}
+
+async function emulatedSite(use: Use): Promise<Site> {
+  const emulator = await startEmulator();
+  use(emulator.stop);
+  const keys = { accessKeyId: `E2E${crypto.randomUUID().slice(0, 8)}`, secretAccessKey: 'local' };
+  const place = emulatorPlace(emulator.endpoint, keys);
+  // The client of this process takes them from there, as it takes those of a user.
+  for (const [name, value] of Object.entries(place.env)) process.env[name] = value;
+  return siteOf({ ...place, endpoint: emulator.endpoint });
 }

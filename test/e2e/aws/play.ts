@@ -12,10 +12,12 @@ import { redeployed } from './steps/redeploy.ts';
 import { deleted, desiredApplied, terminated } from './steps/remove.ts';
 import { allReady, openShop, shown } from './steps/shop.ts';
 import { markOf, measureSteady } from './steps/steady.ts';
+import { syncsStop } from './steps/syncs-stop.ts';
 
-type Options = { readonly use: Use; readonly minutes: number };
+/** `isFull`: with what takes minutes. */
+type Options = { readonly use: Use; readonly minutes: number; readonly isFull: boolean };
 
-export async function play(runner: Runner, { use, minutes }: Options): Promise<void> {
+export async function play(runner: Runner, { use, minutes, isFull }: Options): Promise<void> {
   const { step, tried, measured } = runner;
   const cloud = await deployAll(runner, use);
   const shop = await step('registers targets of HTTP, TCP and gRPC', () => openShop(cloud));
@@ -25,6 +27,7 @@ export async function play(runner: Runner, { use, minutes }: Options): Promise<v
   await tried('it comes back, and its restart is reported', () => serverComesBack(cloud, shop));
   await tried('a target is updated in place', () => updatedInPlace(cloud, shop));
   await tried('a target is probed by hand', () => triggeredByHand(cloud, shop));
+  if (isFull) await measured('status-sync is disabled for a while', () => syncsStop(cloud, shop));
   await tried('a target terminates', () => terminated(cloud));
   await tried('a target is deleted', () => deleted(cloud));
   await tried('the desired set is applied', () => desiredApplied(cloud, shop));

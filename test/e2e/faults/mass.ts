@@ -64,7 +64,12 @@ async function writtenTable(endpoint: string, port: number, targets: number): Pr
   const store = dynamodbStore({ client, tableName, clock: systemClock, random: systemRandom });
   await writeSettled(store, { targets, port, periodSeconds });
   const ports = { store, clock: systemClock, random: systemRandom, log: recordingLog() };
-  await currentLayout(ports, { capacity: unlimitedCapacity, mode: 'resident', desiredRelease: '' });
+  await currentLayout(ports, {
+    capacity: unlimitedCapacity,
+    mode: 'resident',
+    desiredRelease: '',
+    runOf: () => undefined,
+  });
   return store;
 }
 

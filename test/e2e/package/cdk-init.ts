@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startMinistack } from '../../support/ministack.ts';
 import type { Tally } from '../../support/tally.ts';
-import { type App, cdkCli, region } from '../aws/cdk.ts';
+import { type App, cdkCli, emulatorPlace, region } from '../aws/cdk.ts';
 import { type Installed, linkPackages, root, runIn } from './installed.ts';
 
 /** Large packages of such an app that the clone has too. */
@@ -53,7 +53,7 @@ export async function judgeInitialised(installed: Installed, verdict: Tally['ver
   expect('jest tests the app of cdk init', run('sh', ['-c', 'npm test --silent 2>&1']), /Tests: +1 passed/);
   const emulator = await startMinistack();
   const keys = { accessKeyId: 'test', secretAccessKey: 'test' };
-  const cdk = cdkCli(emulator.endpoint, keys);
+  const cdk = cdkCli(emulatorPlace(emulator.endpoint, keys));
   const app: App = { stack: stackName, folder, command: 'npx tsx bin/shop.ts', context: {} };
   try {
     await cdk.bootstrap();

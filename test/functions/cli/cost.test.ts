@@ -20,7 +20,7 @@ describe('cost', () => {
     assert.equal(code, 0);
     assert.match(
       out,
-      /^WHAT +USD A MONTH\nLambda +19\.96\n(.+\n)+all +26\.32\nresident, 1 shard of 576 MB\. Prices of us-east-1/,
+      /^WHAT +USD A MONTH\nLambda +19\.96\n(.+\n)+Data transfer +50\.85\nall +77\.59\nresident, 1 shard of 576 MB\. Prices of us-east-1/,
     );
   });
 
@@ -29,12 +29,28 @@ describe('cost', () => {
     const { out } = await ran(...large, '--compute', 'auto');
     assert.match(
       out,
-      /^Fargate +61\.50\n(.+\n)+all +84\.62\nresident, 4 shards in 5 tasks of 1 vCPU and 2 GB by Spot/m,
+      /^Fargate +61\.50\n(.+\n)+all +593\.62\nresident, 4 shards in 5 tasks of 1 vCPU and 2 GB by Spot/m,
     );
     assert.match((await ran('--compute', 'auto')).out, /^resident, 1 shard of \d+ MB\./m);
     const { code, err } = await ran(...large, '--compute', 'fargate', '--memory', '512');
     assert.equal(code, 2);
     assert.match(err.join('\n'), /--memory: only with --compute lambda/);
+  });
+
+  test('knows the way to the targets, and that sessions are resumed', async () => {
+    const transferOf = async (...more: readonly string[]) =>
+      JSON.parse((await ran('--targets', '1000', '--probe', 'https', ...more, '-o', 'json')).out).transferUsd.toFixed(
+        2,
+      );
+    assert.deepEqual(
+      [
+        await transferOf(),
+        await transferOf('--reach', 'vpc'),
+        await transferOf('--reach', 'region', '--tls-session-resumption'),
+      ],
+      ['50.85', '13.53', '11.56'],
+    );
+    assert.match((await ran('--reach', 'nat')).out, /^NAT gateway +36\.50$/m);
   });
 
   test('of files counts each of their targets, with all of its probes', async () => {

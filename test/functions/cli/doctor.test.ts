@@ -7,7 +7,7 @@ import { after, describe, test } from 'node:test';
 import { dataFolderFinding } from '../../../functions/cli/diagnosis/data-folder.ts';
 import { bounded, ok } from '../../../functions/cli/diagnosis/finding.ts';
 import { canariesFinding, descriptorsFinding, dnsFinding } from '../../../functions/cli/diagnosis/machine.ts';
-import { clockFinding } from '../../../functions/cli/diagnosis/server.ts';
+import { clockFinding, releaseFinding } from '../../../functions/cli/diagnosis/server.ts';
 import { productVersion } from '../../../functions/product-version.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { startDnsServer } from '../../support/dns-server.ts';
@@ -37,16 +37,17 @@ describe('doctor', () => {
     mkdirSync(data, { mode: 0o700 });
     const { out } = await run(['doctor', '--token-file', tokenFile, '--data-dir', data], { clock: systemClock });
     const lines = out.trimEnd().split('\n');
-    assert.deepEqual(lines.slice(0, 4), [
+    assert.deepEqual(lines.slice(0, 5), [
       'ok     server        URL is healthy',
       'ok     credentials   the token is accepted',
       'ok     clock         that of the server, which is on this machine',
       `ok     versions      probelet ${productVersion}, Node ${process.versions.node}, API 1`,
+      'ok     release       0 shards',
     ]);
     const names = ['data folder', 'descriptors', 'DNS', 'canaries'];
     for (const [at, name] of names.entries())
-      assert.match(lines[at + 4] ?? '', new RegExp(`^(ok|warn|fail) +${name} +\\S.*$`));
-    assert.equal(lines.length, 8);
+      assert.match(lines[at + 5] ?? '', new RegExp(`^(ok|warn|fail) +${name} +\\S.*$`));
+    assert.equal(lines.length, 9);
     assert.deepEqual(readdirSync(data), []);
   });
 
@@ -155,4 +156,32 @@ test('a check that does not end fails in time', async () => {
   clearInterval(alive);
   assert.deepEqual(found?.[0], 'disk');
   assert.match(found?.[1].why ?? '', /^did not end within 0\.02 s$/);
+});
+
+test('a release is that of all shards, or tried, or refused', () => {
+  const shard = (name: string, release?: string) => ({
+    ...{ shard: name, hashRange: `${name}-${name}`, mode: 'resident' as const, generation: 1 },
+    ...(release !== undefined && { release }),
+  });
+  const shards = [shard('00', 'r2'), shard('80', 'r1'), { ...shard('c0'), mode: 'idle' as const }];
+  const found = (release: Parameters<typeof releaseFinding>[0] & object) => {
+    const { state, why } = releaseFinding(release);
+    return [state, why];
+  };
+  assert.deepEqual(found({ release: {}, shards }), ['ok', '2 shards']);
+  assert.deepEqual(found({ release: { desired: 'r2' }, shards: shards.slice(0, 1) }), ['ok', '1 shard by release r2']);
+  assert.deepEqual(found({ release: { desired: 'r2' }, shards }), [
+    'warn',
+    '1 of 2 shards have not moved to release r2',
+  ]);
+  const trial = { shard: '00', since: '2030-01-01T00:00:00.000Z' };
+  assert.deepEqual(found({ release: { desired: 'r2', trial }, shards }), [
+    'warn',
+    'release r2 is tried by shard 00 since 2030-01-01T00:00:00.000Z',
+  ]);
+  assert.deepEqual(found({ release: { refused: 'r2' }, shards }), [
+    'fail',
+    'release r2 was refused: no run of it has probed',
+  ]);
+  assert.equal(releaseFinding(undefined).state, 'ok');
 });

@@ -30,24 +30,50 @@ for (const [what, events, most] of [
   test(`of commits with ${what} in as many buckets, ${most} make a transaction`, () => {
     const waiting = new WaitingCommits();
     for (let number = 0; number < 60; number += 1) waiting.add(commitOf(number, bucketOf(number), events));
-    assert.equal(waiting.take(0).length, most);
-    assert.equal(waiting.take(0).length, Math.min(most, 60 - most));
+    assert.equal(waiting.take(0, 100).length, most);
+    assert.equal(waiting.take(0, 100).length, Math.min(most, 60 - most));
   });
 
 test('commits of one bucket share its fence', () => {
   const waiting = new WaitingCommits();
   for (let number = 0; number < 120; number += 1) waiting.add(commitOf(number, 'a7'));
-  assert.equal(waiting.take(0).length, 99);
+  assert.equal(waiting.take(0, 100).length, 99);
 });
 
 test('a bucket that has been written rests 4 ms for each operation, its fence included', () => {
   const waiting = new WaitingCommits();
   for (let number = 0; number < 3; number += 1) waiting.add(commitOf(number, 'a7'));
-  const group = waiting.take(1_000);
+  const group = waiting.take(1_000, 100);
   waiting.add(commitOf(3, 'a7'));
   assert.equal(waiting.readyAtMs(), Number.POSITIVE_INFINITY, 'while it is being written');
   waiting.written(group, 1_000);
   assert.equal(waiting.readyAtMs(), 1_016);
-  assert.deepEqual(waiting.take(1_015), []);
-  assert.equal(waiting.take(1_016).length, 1);
+  assert.deepEqual(waiting.take(1_015, 100), []);
+  assert.equal(waiting.take(1_016, 100).length, 1);
+});
+
+test('a smaller transaction holds fewer, and at least the first one', () => {
+  const waiting = new WaitingCommits();
+  for (let number = 0; number < 10; number += 1) waiting.add(commitOf(number, bucketOf(number), [event]));
+  assert.equal(waiting.take(0, 9).length, 3);
+  assert.equal(waiting.take(0, 2).length, 1);
+  assert.equal(waiting.take(0, 3).length, 1);
+});
+
+test('what was not executed comes first again, each before later commits of its bucket', () => {
+  const waiting = new WaitingCommits<ReturnType<typeof commitOf>>();
+  const [first, second, other, later] = [
+    commitOf(1, 'a7'),
+    commitOf(2, 'a7'),
+    commitOf(3, 'b0'),
+    commitOf(4, 'a7'),
+  ] as const;
+  waiting.add(first);
+  waiting.add(second);
+  const group = waiting.take(0, 100);
+  waiting.add(other);
+  waiting.add(later);
+  waiting.putBack(group);
+  waiting.written(group, 0);
+  assert.deepEqual(waiting.take(12, 100), [first, second, later, other]);
 });

@@ -113,6 +113,7 @@ test('a spec that changes while the commit of a result is under way starts the c
   await cycle();
   const changing: CommitQueue = {
     ...holder.commits,
+    isScarce: () => false,
     async submit(commit) {
       const result = await holder.commits.submit(commit);
       await world.put('checkout', { readinessProbe: { ...readinessProbe, successThreshold: 3 } });

@@ -28,7 +28,7 @@ async function publishedOf(stored: readonly Item[], present: ProbeRecord = recor
     address,
     target: targetRecordOf(),
     records: new Map([[name, present]]),
-    unacked: new Map([[name, { version: 3, publishedAtMs: Number.NEGATIVE_INFINITY }]]),
+    unacked: new Map([[name, { version: 3, publishedAtMs: Number.NEGATIVE_INFINITY, sinceMs: 0 }]]),
   } as unknown as HeldTarget;
   await publishAgain(holder, held, 60_000);
   return published;

@@ -26,14 +26,14 @@ function idleHolder(message: Partial<Holder['run']['message']> = {}): Holder {
   const observed: ProbeMetricLabels[] = [];
   const run = {
     ports: {
-      clock: { nowMs: () => nowMs },
+      clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
       metrics: { observe: unused, remove: (labels: ProbeMetricLabels) => observed.push(labels) },
     },
     message,
   } as unknown as Holder['run'];
   return {
     run,
-    commits: { submit: unused, drained: unused },
+    commits: { submit: unused, drained: unused, end: unused, isScarce: unused },
     publisher: { publish: unused, drained: unused },
     againPace: { waitMs: unused, found: unused },
     self: { watch: unused, health: unused, doubtedSince: unused, jumped: unused, stop: unused, voidFailures: unused },

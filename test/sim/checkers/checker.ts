@@ -39,6 +39,8 @@ export type Facts = {
   readonly profile: Profile;
   readonly nowMs: () => number;
   readonly faults: FaultLog;
+  /** Of the table, by whether it had capacity for them. */
+  readonly calls: { readonly admitted: number; readonly throttled: number };
   /** Computing takes time in this world, so a prober may be late by its own load. */
   readonly computingTakesTime: boolean;
 };

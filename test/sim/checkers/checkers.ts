@@ -11,6 +11,7 @@ import { l5 } from './l5.ts';
 import { l6 } from './l6.ts';
 import { l7 } from './l7.ts';
 import { noHolder } from './no-holder.ts';
+import { pressed } from './pressed.ts';
 import { publications } from './published.ts';
 import { purges } from './purges.ts';
 import { restarts } from './restarts.ts';
@@ -26,6 +27,7 @@ import { s9 } from './s9.ts';
 import { sockets } from './sockets.ts';
 import { surge } from './surge.ts';
 import { terminating } from './terminating.ts';
+import { tried } from './tried.ts';
 import { wrongClocks } from './wrong-clocks.ts';
 
 export const checkers: { readonly [invariant: string]: Checker } = {
@@ -40,7 +42,9 @@ export const checkers: { readonly [invariant: string]: Checker } = {
   WrongClocks: wrongClocks,
   Sockets: sockets,
   Surge: surge,
+  Pressed: pressed,
   Terminating: terminating,
+  Tried: tried,
 };
 
 /** Those of invariants that hold only while wall clocks differ by a few seconds. */

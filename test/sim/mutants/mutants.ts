@@ -134,6 +134,15 @@ const deadSchedules: MutantWorld = {
 /** All targets of a shard fail together, and nothing else goes wrong. */
 const wholeSite: MutantWorld = { profile: { ...stormy, stormMs: 0 }, setting: 'site' };
 
+/** The same on a table that cannot take in at once what they are found to be. */
+/** Functions whose releases do not all start. */
+const functionReleases: MutantWorld = {
+  profile: { ...stormy, faultEveryMs: 300_000 },
+  kinds: ['release change'],
+  setting: 'functions',
+};
+const scarceTable: MutantWorld = { profile: { ...stormy, stormMs: 0 }, setting: 'scarce' };
+
 /** The API stands still between counting a change and writing it. */
 const pausedApis: MutantWorld = {
   profile: { ...stormy, faultEveryMs: 8_000 },
@@ -199,6 +208,10 @@ export const mutants: readonly Mutant[] = [
   single('no late probes', { world: hangingOnly, seeds: [1] }),
   single('nothing owed at hand-over', { world: deployments }),
   single('no surge limit', { world: wholeSite }),
+  single('a throttle taken for doubt', { world: scarceTable }),
+  single('no pause after a throttle', { world: scarceTable }),
+  single('no slower rate after a throttle', { world: scarceTable }),
+  single('no trial of a release', { world: functionReleases }),
   single('doubt and delay not inherited', { world: cutOffDeployments }),
   single('RUN of another layout believed', { world: unheldLayouts }),
   single('changes counted once', { world: pausedApis }),

@@ -71,16 +71,37 @@ export const removals = {
     'writeFenced',
     (original: (run: Run, ...rest: never[]) => unknown, removed) =>
       (run, ...rest) => {
-        const { store } = run.ports;
+        const { store, fencedStore = store } = run.ports;
         const write: Store['write'] = async (...args) => {
-          const outcome = await store.write(...args);
+          const outcome = await fencedStore.write(...args);
           if (outcome.kind !== 'inDoubt') return outcome;
           removed();
           return { kind: 'written' };
         };
-        return original({ ...run, ports: { ...run.ports, store: { ...store, write } } }, ...rest);
+        return original({ ...run, ports: { ...run.ports, fencedStore: { ...fencedStore, write } } }, ...rest);
       },
   ),
+  /** A commit that is throttled ends its run, as one whose answer was lost. */
+  'a throttle taken for doubt': inProduct(
+    'writeFenced',
+    (original: (run: Run, ...rest: never[]) => Promise<unknown>, removed) =>
+      async (run, ...rest) => {
+        const outcome = await original(run, ...rest);
+        if (outcome !== 'throttled') return outcome;
+        removed();
+        run.end({ kind: 'doubt', reason: 'throttled' });
+        return undefined;
+      },
+  ),
+  /** What is throttled is asked again at once. */
+  'no pause after a throttle': inProduct('throttledPauseMs', always(0)),
+  /** A holder asks for as much as before. */
+  'no slower rate after a throttle': inProduct('slowed', (_, removed) => (perSecond: number) => {
+    removed();
+    return perSecond;
+  }),
+  /** Every shard follows a new release at once. */
+  'no trial of a release': inProduct('trialIn', always(undefined)),
   'no checkpoint': inProduct('writeCheckpoints', always(undefined)),
   'thresholds reset at hand-over': inProduct('storedWorker', (original: AnyOf<Worker>, removed) => (...args) => {
     removed();

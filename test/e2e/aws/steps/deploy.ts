@@ -1,7 +1,7 @@
 /** A fresh emulator with two stacks on it: the product, and a subscriber who has nothing to do with it. */
 import assert from 'node:assert/strict';
 import { sqsClient } from '../../../../shared/queue/sqs-client.ts';
-import { cdkCli, type Keys, region } from '../cdk.ts';
+import { cdkCli, emulatorPlace, type Keys, region } from '../cdk.ts';
 import { type Cli, cliOf } from '../cli.ts';
 import { type Cloud, probeletApp, subscriberApp } from '../cloud.ts';
 import { startEmulator } from '../emulator.ts';
@@ -17,7 +17,7 @@ export async function deployAll({ step }: Runner, use: Use): Promise<Cloud> {
   use(emulator.stop);
   const { endpoint } = emulator;
   const owner: Keys = { accessKeyId: `E2E${crypto.randomUUID().slice(0, 8)}`, secretAccessKey: 'local' };
-  const cdk = cdkCli(endpoint, owner);
+  const cdk = cdkCli(emulatorPlace(endpoint, owner));
   use(cdk.stop);
   const client = clientOf(endpoint, owner);
   use(() => client.destroy());
@@ -46,7 +46,7 @@ export async function deployAll({ step }: Runner, use: Use): Promise<Cloud> {
 const clientOf = (endpoint: string, credentials: Keys) => sqsClient({ endpoint, region, credentials });
 
 /** The emulator serves all APIs below its own address. */
-function apiUrl(endpoint: string, output = ''): string {
+export function apiUrl(endpoint: string, output = ''): string {
   const [apiId] = new URL(output).hostname.split('.');
   return `${endpoint}/_aws/execute-api/${apiId}/$default`;
 }

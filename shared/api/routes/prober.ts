@@ -1,0 +1,103 @@
+/** What the prober itself does: which shards there are, which release holds each, and how current each is. */
+import '../zod-openapi.ts';
+import * as z from 'zod';
+import type { LayoutShard } from '../../core/layout.ts';
+import { decodeLayout, decodeRun, type LayoutRecord, type RunRecord } from '../../store/items.ts';
+import { hashRangeOf, layoutKey, runKey } from '../../store/keys.ts';
+import type { ApiDeps } from '../deps.ts';
+import { jsonResponse } from '../problem.ts';
+import type { Handler, Route } from '../route.ts';
+
+const instant = z.string();
+
+const shardSchema = z.object({
+  shard: z.string(),
+  hashRange: z.string().openapi({ description: 'The hashes of its targets’ names.' }),
+  mode: z.enum(['idle', 'tick', 'resident']).openapi({
+    description: 'idle: it has no targets. tick: it is held once a minute. resident: it is held all the time.',
+  }),
+  generation: z.int(),
+  release: z.string().optional().openapi({ description: 'Of the run that holds it, or held it last.' }),
+  beat: instant.optional().openapi({ description: 'When its run said last that it is there. Absent: no run has.' }),
+  observed: instant.optional().openapi({ description: 'When every probe that was due had last been made.' }),
+  degraded: z.boolean().optional().openapi({ description: 'Its run doubts itself: what it observes does not count.' }),
+  overloaded: z.boolean().optional().openapi({ description: 'More probes are due than can begin in time.' }),
+});
+
+const proberSchema = z
+  .object({
+    release: z.object({
+      desired: z.string().optional().openapi({ description: 'That every shard is to have. Absent: any will do.' }),
+      trial: z.object({ shard: z.string(), since: instant }).optional().openapi({
+        description: 'The shard that tries the desired release; the others follow once it has probed there.',
+      }),
+      refused: z.string().optional().openapi({ description: 'The last release whose trial has failed.' }),
+    }),
+    shards: z.array(shardSchema),
+  })
+  .openapi('Prober');
+
+export type ProberView = z.infer<typeof proberSchema>;
+
+/** Reads at the same time. */
+const readsAtOnce = 16;
+
+const getProber: Handler = async (_, deps) => {
+  const layout = await readLayout(deps);
+  const shards: ProberView['shards'] = [];
+  for (let at = 0; at < layout.shards.length; at += readsAtOnce) {
+    const some = layout.shards.slice(at, at + readsAtOnce);
+    shards.push(...(await Promise.all(some.map(async (shard) => shardView(shard, await readRun(deps, shard))))));
+  }
+  return jsonResponse(200, { release: releaseView(layout), shards } satisfies ProberView);
+};
+
+type Shown = Pick<LayoutRecord, 'shards' | 'desiredRelease' | 'trial' | 'refused'>;
+
+async function readLayout({ store, onPoison }: ApiDeps): Promise<Shown> {
+  const item = await store.get(layoutKey, { eventuallyConsistent: true });
+  const decoded = item && decodeLayout(item);
+  if (decoded?.kind === 'poison') onPoison?.(decoded);
+  return decoded?.kind === 'ok' ? decoded.record : { shards: [], desiredRelease: '' };
+}
+
+async function readRun({ store, onPoison }: ApiDeps, { shard }: LayoutShard): Promise<RunRecord | undefined> {
+  const item = await store.get(runKey(shard), { eventuallyConsistent: true });
+  const decoded = item && decodeRun(item);
+  if (decoded?.kind === 'poison') onPoison?.(decoded);
+  return decoded?.kind === 'ok' ? decoded.record : undefined;
+}
+
+const releaseView = ({ desiredRelease, trial, refused }: Shown): ProberView['release'] => ({
+  ...(desiredRelease !== '' && { desired: desiredRelease }),
+  ...(trial && { trial: { shard: trial.shard, since: instantText(trial.sinceMs) } }),
+  ...(refused !== undefined && { refused }),
+});
+
+function shardView(layoutShard: LayoutShard, run: RunRecord | undefined): ProberView['shards'][number] {
+  const { shard, mode, generation } = layoutShard;
+  const known = { shard, hashRange: hashRangeOf(layoutShard), mode, generation };
+  if (run?.generation !== generation) return known;
+  const { release, beatAtMs, observedAtMs, degraded, overloaded = false } = run;
+  return {
+    ...known,
+    ...(release !== undefined && { release }),
+    beat: instantText(beatAtMs),
+    observed: instantText(observedAtMs),
+    degraded,
+    overloaded,
+  };
+}
+
+const instantText = (ms: number): string => new Date(ms).toISOString();
+
+export const proberRoutes: readonly Route[] = [
+  {
+    method: 'get',
+    path: '/v1/prober',
+    summary: 'The shards of the prober, the release that holds each, and how current each is',
+    answers: { 200: { description: 'The shards.', schema: proberSchema } },
+    problems: [],
+    handle: getProber,
+  },
+];
