@@ -30,7 +30,8 @@ export const busActions = ['events:PutEvents'] as const;
 /** Actions on the shard queue. */
 export const shardActions = {
   schedule: ['sqs:SendMessage'],
-  prober: ['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage'],
+  // It asks another process for its look.
+  prober: ['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:SendMessage'],
 } as const;
 
 /**

@@ -61,7 +61,7 @@ export function localCanaries({ clock, resolve, log, wayOut }: LocalCanaryPorts)
   const tryOut = async (candidates: readonly Canary[]) => {
     const answers = await Promise.all(candidates.map((candidate) => answersDial(candidate)));
     if (closed) return;
-    list.push(...candidates.filter((_, at) => answers[at]));
+    list.push(...candidates.filter((_, at) => answers[at]).map((found) => ({ ...found, ofAnyRoute: true }) as const));
     const silent = candidates.filter((_, at) => !answers[at]);
     if (silent.length > 0) cancel = own.setTimer(retryMs, () => void tryOut(silent));
   };
@@ -72,7 +72,7 @@ export function localCanaries({ clock, resolve, log, wayOut }: LocalCanaryPorts)
   };
   const findWayOut = async (candidates: readonly Canary[]) => {
     await tryOut(candidates);
-    if (!closed && !candidates.some((candidate) => list.includes(candidate))) log.warn(noWayOut);
+    if (!closed && !list.some(({ ofAnyRoute }) => ofAnyRoute)) log.warn(noWayOut);
   };
   const trying = wayOut.kind === 'found' ? findWayOut(wayOut.canaries) : Promise.resolve();
 

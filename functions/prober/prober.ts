@@ -11,11 +11,12 @@ import { resolver } from '../../shared/net/resolver.ts';
 import { shortageLog } from '../../shared/net/shortage.ts';
 import type { ProberPorts } from '../../shared/prober/registry.ts';
 import type { Lease, Received } from '../../shared/queue/queue.ts';
+import { sqsQueue } from '../../shared/queue/sqs.ts';
 import type { SqsOptions } from '../../shared/queue/sqs-call.ts';
 import { decodeSqsEvent, type SqsEventBatch } from '../../shared/queue/sqs-event.ts';
 import { type Host, settleReceived } from '../../shared/run/host.ts';
 import type { ShardMemory } from '../../shared/run/memory.ts';
-import type { Canary, Ports } from '../../shared/run/ports.ts';
+import type { Canary, Ports, SecondPlacePort } from '../../shared/run/ports.ts';
 import { newSocketBudget, type SocketBudget } from '../../shared/run/probing/sockets.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
 import type { RunView } from '../../shared/run/run-view.ts';
@@ -56,13 +57,17 @@ export type ProberProcess = {
   readonly probes: ReportedProbes;
   readonly socketBudget: SocketBudget;
   readonly fencedStore: Store;
+  readonly secondPlace: SecondPlacePort;
 };
 
-export const newProcess = ({ newStore, clock }: NewStore & Pick<FunctionPorts, 'clock'>): ProberProcess => ({
+type ProcessPorts = NewStore & Pick<FunctionPorts, 'clock' | 'random'> & Pick<ProberFunctionPorts, 'queue'>;
+
+export const newProcess = ({ newStore, clock, random, queue }: ProcessPorts): ProberProcess => ({
   memory: new Map(),
   probes: countedProbes(),
   socketBudget: newSocketBudget(clock),
   fencedStore: newStore(),
+  secondPlace: { place: random.uuid(), send: sqsQueue({ ...queue, clock, random }).send },
 });
 
 export function proberFunction(ports: ProberFunctionPorts) {
@@ -109,11 +114,11 @@ async function hold(host: Host, received: Received): Promise<void> {
 /** Runs shards in this process, and publishes what they count once a minute and at the end of each run. */
 export function reportedRuns(
   ports: ProberFunctionPorts,
-  { memory, probes, socketBudget, fencedStore }: ProberProcess,
+  { memory, probes, socketBudget, fencedStore, secondPlace }: ProberProcess,
 ): Pick<Host, 'portsFor' | 'runShard'> {
   const { clock, log, metrics, release } = ports;
   return {
-    portsFor: (lease) => ({ ...runPorts(ports, lease, probes), fencedStore }),
+    portsFor: (lease) => ({ ...runPorts(ports, lease, probes), fencedStore, secondPlace }),
     async runShard(own, message, deadlineMs, options) {
       const { shard, slot } = message;
       let view: (() => RunView) | undefined;

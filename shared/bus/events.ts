@@ -120,6 +120,8 @@ export const eventSchemas = {
   'Prober Degraded': z.object({
     ...ofShard,
     reason: z.string(),
+    /** The only way out that is cut, if it is one of two. */
+    route: z.enum(['private', 'public']).optional(),
     since: instant,
   }),
   'Prober Recovered': z.object({

@@ -2,6 +2,7 @@
  * Whether the prober may trust what it sees. When its network, resolver, descriptors, event loop or clocks fail, every
  * target looks failed. So it checks itself before a failure counts, and while it is in doubt no verdict counts.
  */
+import { isIpv4, isIpv6 } from './ip-literal.ts';
 import type { ProbeReport } from './probe-report.ts';
 import type { Attempt, FailureClass } from './types.ts';
 
@@ -10,7 +11,9 @@ export type DoubtReason =
   | 'ResolverUnavailable'
   | 'OutOfDescriptors'
   | 'EventLoopStalled'
-  | 'ClockJumped';
+  | 'ClockJumped'
+  /** Another process reaches what fails here. */
+  | 'SecondPlaceDisagrees';
 
 export type SelfHealth =
   | { readonly kind: 'sound' }
@@ -18,17 +21,15 @@ export type SelfHealth =
    * One failed self-check: no verdict counts, and the next self-check decides. One lost packet does not justify an
    * event.
    */
-  | { readonly kind: 'suspect'; readonly reason: DoubtReason; readonly sinceMs: number }
+  | (Fault & { readonly kind: 'suspect'; readonly sinceMs: number })
   /** Published as an event. `soundInARow`: self-checks passed since the last failed one. */
-  | {
-      readonly kind: 'doubtful';
-      readonly reason: DoubtReason;
-      readonly sinceMs: number;
-      readonly soundInARow: number;
-    };
+  | (Fault & { readonly kind: 'doubtful'; readonly sinceMs: number; readonly soundInARow: number });
+
+/** `route`: the only one that is cut. Absent: every one is, or the fault is none of the network. */
+export type Fault = { readonly reason: DoubtReason; readonly route?: Route };
 
 /** The finding of one self-check; undefined: no fault. */
-export type Finding = DoubtReason | undefined;
+export type Finding = Fault | undefined;
 
 /**
  * A shortage of descriptors makes probes late, and passes as probes in flight end and fewer begin. Meanwhile no verdict
@@ -42,12 +43,10 @@ const soundInARowMin = 3;
 export function afterSelfCheck(health: SelfHealth, finding: Finding, nowMs: number): SelfHealth {
   switch (health.kind) {
     case 'sound':
-      return finding ? { kind: 'suspect', reason: finding, sinceMs: nowMs } : health;
+      return finding ? { kind: 'suspect', ...finding, sinceMs: nowMs } : health;
     case 'suspect':
-      if (finding === 'OutOfDescriptors' && nowMs - health.sinceMs < shortageMsMax) return health;
-      return finding
-        ? { kind: 'doubtful', reason: finding, sinceMs: health.sinceMs, soundInARow: 0 }
-        : { kind: 'sound' };
+      if (finding?.reason === 'OutOfDescriptors' && nowMs - health.sinceMs < shortageMsMax) return health;
+      return finding ? { kind: 'doubtful', ...finding, sinceMs: health.sinceMs, soundInARow: 0 } : { kind: 'sound' };
     case 'doubtful': {
       if (finding) return { ...health, soundInARow: 0 };
       const soundInARow = health.soundInARow + 1;
@@ -66,8 +65,14 @@ const clockJumpMs = 2_000;
 /** Wall time moved against monotonic time by more than a gradual correction would. */
 export const isClockJump = (jumpMs: number): boolean => Math.abs(jumpMs) > clockJumpMs;
 
-/** Where a probe goes, and so which canaries cover its path; a command on this machine uses no network. */
-export type Reach = 'loopback' | 'network' | 'none';
+/** The ways out of this machine that differ in a VPC: to its own addresses and those of its peers, and to the internet. */
+export type Route = 'private' | 'public';
+
+/**
+ * Where a probe goes, and so which canaries cover its path; a command on this machine uses no network. `network`: to a
+ * name, which is not resolved.
+ */
+export type Reach = 'loopback' | Route | 'network' | 'none';
 
 /** The answer of a canary. `problem`: undefined if it answered. */
 export type CanaryAnswer = { readonly reach: Reach; readonly problem: DoubtReason | undefined };
@@ -80,19 +85,43 @@ export type Signs = {
   readonly stalls: number;
   /** How far wall time moved against monotonic time since the last self-check. */
   readonly jumpMs: number;
+  /** Another process reaches what fails here. */
+  readonly disagrees: boolean;
 };
 
-/** A reach without a canary, or with one that answers, counts as working. */
-export function findingOf({ canaries, reaches, stalls, jumpMs }: Signs): Finding {
+/** A reach without a canary counts as working. */
+export function findingOf({ canaries, reaches, stalls, jumpMs, disagrees }: Signs): Finding {
   // First, because a stall makes canaries late too.
-  if (stalls > stallsMax) return 'EventLoopStalled';
-  if (isClockJump(jumpMs)) return 'ClockJumped';
+  if (stalls > stallsMax) return { reason: 'EventLoopStalled' };
+  if (isClockJump(jumpMs)) return { reason: 'ClockJumped' };
   for (const reach of reaches) {
-    const asked = canaries.filter((canary) => canary.reach === reach);
-    if (asked.length > 0 && asked.every(({ problem }) => problem !== undefined)) return asked[0]?.problem;
+    const fault = faultOn(reach, canaries);
+    if (fault) return fault;
+  }
+  return disagrees ? { reason: 'SecondPlaceDisagrees' } : undefined;
+}
+
+/**
+ * A route is cut if none of its canaries answers, whatever those of the other one do. A name may take either. Canaries
+ * that name no route, and all of them together, say what holds for both.
+ */
+function faultOn(reach: Reach, canaries: readonly CanaryAnswer[]): Finding {
+  if (reach === 'none') return undefined;
+  const isBeyond = reach !== 'loopback';
+  const all = problemOf(canaries.filter((canary) => (canary.reach !== 'loopback') === isBeyond));
+  if (all || !isBeyond) return all && { reason: all };
+  for (const route of reach === 'network' ? routes : [reach]) {
+    const problem = problemOf(canaries.filter((canary) => canary.reach === route));
+    if (problem) return { reason: problem, route };
   }
   return undefined;
 }
+
+const routes: readonly Route[] = ['private', 'public'];
+
+/** Of the first, if none answers. */
+const problemOf = (asked: readonly CanaryAnswer[]): DoubtReason | undefined =>
+  asked.every(({ problem }) => problem !== undefined) ? asked[0]?.problem : undefined;
 
 /** A refusal or a reset counts as an answer: it came from the other end. */
 export function canaryProblem(
@@ -121,10 +150,16 @@ function proberProblem(code: string | undefined): DoubtReason {
 }
 
 /** Decided by the name as written; it is not resolved. */
-export function reachOf(host: string): Reach {
-  const isLoopback = /^(127\.\d+\.\d+\.\d+|::1|\[::1\]|(.+\.)?localhost\.?)$/i.test(host);
-  return isLoopback ? 'loopback' : 'network';
+export function reachOf(host: string): Exclude<Reach, 'none'> {
+  if (/^(127\.\d+\.\d+\.\d+|::1|\[::1\]|(.+\.)?localhost\.?)$/i.test(host)) return 'loopback';
+  const address = host.startsWith('[') ? host.slice(1, -1) : host;
+  if (!isIpv4(address) && !isIpv6(address)) return 'network';
+  return privateAddress.test(address) ? 'private' : 'public';
 }
+
+/** RFC 1918, the shared addresses of RFC 6598, and the unique local ones of RFC 4193. */
+const privateAddress =
+  /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|f[cd][\da-f]{2}:)/i;
 
 /** Whether a late event loop, and not the target, may have used up the probe's time. */
 export const isStall = (lagMs: number): boolean => lagMs >= stallMinMs;

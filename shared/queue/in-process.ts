@@ -4,7 +4,14 @@
  */
 import type { Clock } from '../lib/clock.ts';
 import { MessageGroups, type MessageGroupsOptions, type Receipt } from './message-groups.ts';
-import { type QueueReceiver, type QueueSender, QueueUnavailable, type Received, type ShardMessage } from './queue.ts';
+import {
+  type LookMessage,
+  type QueueReceiver,
+  type QueueSender,
+  QueueUnavailable,
+  type Received,
+  type ShardMessage,
+} from './queue.ts';
 import { encodeShardMessage } from './shard-message.ts';
 
 export type InProcessQueueOptions = MessageGroupsOptions & { readonly clock: Clock };
@@ -34,7 +41,10 @@ class InProcessQueue implements QueueSender, QueueReceiver {
     this.#groups = new MessageGroups(options);
   }
 
-  async send(message: ShardMessage, { group, deduplicationId }: Parameters<QueueSender['send']>[1]): Promise<void> {
+  async send(
+    message: ShardMessage | LookMessage,
+    { group, deduplicationId }: Parameters<QueueSender['send']>[1],
+  ): Promise<void> {
     const nowMs = this.#clock.monotonicMs();
     if (!this.#groups.admit(deduplicationId, nowMs)) return;
     this.#groups.add(group, encodeShardMessage(message), nowMs);

@@ -9,6 +9,8 @@
  * `retentionMs` is dropped, even in flight.
  */
 
+import type { ProbeType } from '../core/types.ts';
+
 /** A message as sent: one shard for one slot. */
 export type ShardMessage = {
   /**
@@ -33,6 +35,27 @@ export type ShardMessage = {
   readonly mode?: 'tick';
 };
 
+/** Asks another process to probe a sample of a shard's failing targets, and to say in RUN what it saw. */
+export type LookMessage = {
+  readonly kind: 'look';
+  readonly shard: string;
+  /** Of the run that asks. */
+  readonly token: number;
+  /** The process that asks, which must not answer. */
+  readonly place: string;
+  /** Counts the looks of the run. */
+  readonly number: number;
+  readonly sample: readonly SampledProbe[];
+  readonly sentAtMs: number;
+};
+
+export type SampledProbe = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly container: string;
+  readonly probeType: ProbeType;
+};
+
 /** SQS's deduplication window. */
 export const deduplicationWindowMs = 300_000;
 
@@ -41,7 +64,10 @@ export interface QueueSender {
    * Sends a message. Repeating the call with the same id delivers it once.
    * @throws QueueUnavailable if the queue did not accept it.
    */
-  send(message: ShardMessage, routing: { readonly group: string; readonly deduplicationId: string }): Promise<void>;
+  send(
+    message: ShardMessage | LookMessage,
+    routing: { readonly group: string; readonly deduplicationId: string },
+  ): Promise<void>;
 }
 
 export interface Lease {

@@ -2,12 +2,14 @@
  * Encodes and decodes shard messages. This is the only place that parses a queue's text; all other code uses the type.
  */
 import * as z from 'zod';
+import { sampleMax } from '../core/second-look.ts';
 import { bucketCount } from '../core/slots.ts';
-import type { ShardMessage } from './queue.ts';
+import type { LookMessage, ShardMessage } from './queue.ts';
 
-/** A valid message has some 200 characters. A longer one is invalid and not parsed. */
+/** A shard's message has some 200 characters, the longest look 2,500. A longer one is invalid and not parsed. */
 const charactersMax = 4_096;
 const shardCharactersMax = 128;
+const placeCharactersMax = 128;
 
 const count = z.int().nonnegative();
 
@@ -27,10 +29,32 @@ const messageSchema: z.ZodType<ShardMessage> = z
   })
   .readonly();
 
-export const encodeShardMessage = (message: ShardMessage): string => JSON.stringify(message);
+const lookSchema: z.ZodType<LookMessage> = z
+  .object({
+    kind: z.literal('look'),
+    shard: z.string().min(1).max(shardCharactersMax),
+    token: count,
+    place: z.string().max(placeCharactersMax),
+    number: count,
+    sample: z
+      .array(
+        z.object({
+          namespace: z.string(),
+          name: z.string(),
+          container: z.string(),
+          probeType: z.enum(['liveness', 'readiness', 'startup']),
+        }),
+      )
+      .max(sampleMax),
+    sentAtMs: count,
+  })
+  .readonly();
+
+export const encodeShardMessage = (message: ShardMessage | LookMessage): string => JSON.stringify(message);
 
 export type DecodedShardMessage =
   | { readonly kind: 'ok'; readonly message: ShardMessage }
+  | { readonly kind: 'look'; readonly message: LookMessage }
   /** A retry cannot fix the message, so it is dropped. `detail` is for the log. */
   | { readonly kind: 'malformed'; readonly detail: string };
 
@@ -39,11 +63,17 @@ export function decodeShardMessage(body: string): DecodedShardMessage {
   if (body.length > charactersMax) return { kind: 'malformed', detail: `over ${charactersMax} characters` };
   const json = jsonOf(body);
   if (json === undefined) return { kind: 'malformed', detail: 'not JSON' };
-  const parsed = messageSchema.safeParse(json);
-  return parsed.success
-    ? { kind: 'ok', message: parsed.data }
-    : { kind: 'malformed', detail: z.prettifyError(parsed.error) };
+  if (isLook(json)) return decoded('look', lookSchema.safeParse(json));
+  return decoded('ok', messageSchema.safeParse(json));
 }
+
+const isLook = (json: unknown): boolean =>
+  typeof json === 'object' && json !== null && 'kind' in json && json.kind === 'look';
+
+const decoded = <Kind extends 'ok' | 'look', Message>(kind: Kind, parsed: z.ZodSafeParseResult<Message>) =>
+  parsed.success
+    ? { kind, message: parsed.data }
+    : { kind: 'malformed' as const, detail: z.prettifyError(parsed.error) };
 
 function jsonOf(text: string): unknown {
   try {

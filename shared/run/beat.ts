@@ -6,6 +6,7 @@
 import { lastBeat } from '../core/beat.ts';
 import type { Behind } from '../core/freshness.ts';
 import type { Overload } from '../core/overload.ts';
+import type { Route } from '../core/self-health.ts';
 import { sleep } from '../lib/clock.ts';
 import { QueueUnavailable } from '../queue/queue.ts';
 import { runKey } from '../store/keys.ts';
@@ -39,7 +40,7 @@ export type BeatState = {
   readonly overload?: Overload;
 };
 
-export type Doubt = { readonly reason: string; readonly sinceMs: number };
+export type Doubt = { readonly reason: string; readonly route?: Route; readonly sinceMs: number };
 
 export type Beats = {
   readonly observe: () => BeatState;
@@ -117,6 +118,8 @@ async function beatOnce(run: Run, beat: number, state: BeatState): Promise<boole
   }
 }
 
+const doubtOf = ({ reason, route, sinceMs }: Doubt): Doubt => ({ reason, ...(route && { route }), sinceMs });
+
 /**
  * `fenced`: RUN has another token. `unknown`: the write is in doubt, or lost a conflict. It confirms nothing, so it is
  * repeated, and the run's self-fence keeps counting from the last beat that was written.
@@ -174,7 +177,7 @@ export function beatsOf(holder: Beating, loop: Loop, inherited: Inherited): Beat
   const observe = (): BeatState => {
     const health = holder.self.health();
     if (!holder.takenOver && !loop.behind() && health.kind !== 'doubtful') observedAtMs = clock.nowMs();
-    const doubt = health.kind === 'doubtful' && { reason: health.reason, sinceMs: health.sinceMs };
+    const doubt = health.kind === 'doubtful' && doubtOf(health);
     const overload = loop.overload();
     return {
       ...observed(),

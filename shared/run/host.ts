@@ -4,12 +4,20 @@
  */
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { type Lease, type QueueReceiver, QueueUnavailable, type Received, type ShardMessage } from '../queue/queue.ts';
+import {
+  type Lease,
+  type LookMessage,
+  type QueueReceiver,
+  QueueUnavailable,
+  type Received,
+  type ShardMessage,
+} from '../queue/queue.ts';
 import { decodeShardMessage } from '../queue/shard-message.ts';
 import { aheadOfScheduleMs } from '../schedule/slots.ts';
 import type { Ports } from './ports.ts';
 import type { RunEnd } from './run.ts';
 import type { RunOptions, runShard } from './run-shard.ts';
+import { answerLook } from './second-look.ts';
 
 export type Host = {
   readonly clock: Clock;
@@ -86,6 +94,7 @@ export async function settleReceived(
       host.log.error('malformed message dropped', { group: received.group, detail: decoded.detail, excerpt });
       return await acknowledged(received);
     }
+    if (decoded.kind === 'look') return await look(host, received, decoded.message);
     const end = await runOne(host, received, decoded.message);
     return await settle(host, received, end);
   } catch (cause) {
@@ -101,6 +110,26 @@ async function runOne(host: Host, received: Received, message: ShardMessage): Pr
   const aheadMs = aheadOfScheduleMs(host.clock, message, received);
   const options = { ...host.optionsFor?.(message), stop: host.stop, redelivered: receiveCount > 1, aheadMs };
   return host.runShard(host.portsFor(lease), message, message.slotEndMs + aheadMs, options);
+}
+
+/** A look that has waited longer is not awaited any more. */
+const lookAgeMsMax = 15_000;
+/** Until a look may come to another process than the one that asks. */
+const ownLookMs = 1_000;
+
+/** Looks at what another process doubts; one of this process is left to others. */
+async function look(host: Host, received: Received, message: LookMessage): Promise<Settled> {
+  const { lease, waitedMs = host.clock.nowMs() - message.sentAtMs } = received;
+  const ports = host.portsFor(lease);
+  const { place } = ports.secondPlace ?? {};
+  try {
+    if (host.stop.aborted || waitedMs > lookAgeMsMax) return await acknowledged(received);
+    if (place === message.place) return (await lease.extend(ownLookMs)) ? 'handedOver' : 'refused';
+    await answerLook(ports, message);
+    return await acknowledged(received);
+  } finally {
+    ports.abandon();
+  }
 }
 
 /** A run in doubt keeps its message: a paused run whose late delete succeeded would delete its successor's message. */

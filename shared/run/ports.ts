@@ -11,7 +11,7 @@ import type { Random } from '../lib/random.ts';
 import type { Dial, Resolve } from '../net/net.ts';
 import type { ProbeMetrics } from '../prober/metrics.ts';
 import type { Probers } from '../prober/prober.ts';
-import type { Lease } from '../queue/queue.ts';
+import type { Lease, QueueSender } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
 import { patientStore } from '../store/throttled.ts';
 
@@ -33,10 +33,12 @@ export type Ports = {
   readonly dial: Dial;
   readonly resolve: Resolve;
   /**
-   * Addresses that answer while the prober's own network works. Each covers one reach: loopback or network. Empty: the
+   * Addresses that answer while the prober's own network works. Each covers one reach. Empty: the
    * self-check relies on its other signs.
    */
   readonly canaries: readonly Canary[];
+  /** How to ask another process for its look. Absent: there is no other place. */
+  readonly secondPlace?: SecondPlacePort;
   /** One attempt of a probe, per kind of handler. The probers dial and resolve with the ports above. */
   readonly probers: Probers;
   /**
@@ -62,4 +64,15 @@ export const fencedPorts = ({ store, fencedStore = store, clock, random }: Fence
 
 type FencedPorts = Pick<Ports, 'store' | 'clock' | 'random'> & { readonly fencedStore?: Store | undefined };
 
-export type Canary = { readonly host: string; readonly port: number };
+export type SecondPlacePort = {
+  /** Names this process. */
+  readonly place: string;
+  readonly send: QueueSender['send'];
+};
+
+export type Canary = {
+  readonly host: string;
+  readonly port: number;
+  /** Nothing says that it stands for the route that its address has. */
+  readonly ofAnyRoute?: true;
+};

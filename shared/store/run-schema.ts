@@ -1,6 +1,7 @@
 /** The schema of RUN; see record-schemas.ts. */
 import * as z from 'zod';
 import type { Behind } from '../core/freshness.ts';
+import type { Seen } from '../core/second-look.ts';
 import type { RecordSchema } from './record-schemas.ts';
 import { count, instantMs } from './value-schemas.ts';
 
@@ -36,6 +37,8 @@ export type RunRecord = {
   readonly sinceToken?: number;
   /** The token of a run that its successor has asked to release the shard. */
   readonly leave?: number;
+  /** What another process saw of the targets that failed here; `number` is the look's, `token` that of its run. */
+  readonly look?: Seen & { readonly token: number; readonly number: number };
   /** What remains of the previous generation's RUN. */
   readonly previous?: PastRun;
 };
@@ -72,5 +75,6 @@ export const runSchema: RecordSchema<RunRecord> = z.object({
   behind: z.record(z.string(), instantMs).exactOptional(),
   sinceToken: count.exactOptional(),
   leave: count.exactOptional(),
+  look: z.object({ token: count, number: count, failed: count, succeeded: count }).exactOptional(),
   previous: pastRun.exactOptional(),
 });

@@ -4,7 +4,6 @@ import {
   afterSelfCheck,
   type CanaryAnswer,
   canaryProblem,
-  type Finding,
   findingOf,
   isClockJump,
   isStall,
@@ -24,7 +23,7 @@ const sound = { kind: 'sound' } as SelfHealth;
 const kindsOf = (script: string): readonly string[] => {
   let health = sound;
   return [...script].map((sign, at) => {
-    health = afterSelfCheck(health, sign === 'x' ? 'NetworkUnreachable' : undefined, at);
+    health = afterSelfCheck(health, sign === 'x' ? { reason: 'NetworkUnreachable' } : undefined, at);
     return health.kind;
   });
 };
@@ -40,12 +39,16 @@ describe('the state after several self-checks', () => {
   });
 
   test('a doubt is as old as its first sign', () => {
-    const doubted = afterSelfCheck(afterSelfCheck(sound, 'ClockJumped', 5), 'NetworkUnreachable', 9);
+    const doubted = afterSelfCheck(
+      afterSelfCheck(sound, { reason: 'ClockJumped' }, 5),
+      { reason: 'NetworkUnreachable' },
+      9,
+    );
     assert.deepEqual(doubted, { kind: 'doubtful', reason: 'NetworkUnreachable', sinceMs: 5, soundInARow: 0 });
   });
 
   test('a shortage of descriptors is a doubt only once it has lasted for half a minute', () => {
-    const short = (since: SelfHealth, atMs: number) => afterSelfCheck(since, 'OutOfDescriptors', atMs);
+    const short = (since: SelfHealth, atMs: number) => afterSelfCheck(since, { reason: 'OutOfDescriptors' }, atMs);
     const suspect = short(short(sound, 5), 30_004);
     assert.deepEqual(suspect, { kind: 'suspect', reason: 'OutOfDescriptors', sinceMs: 5 });
     assert.equal(short(suspect, 30_005).kind, 'doubtful');
@@ -53,8 +56,12 @@ describe('the state after several self-checks', () => {
   });
 
   test('only a sound prober may be trusted', () => {
-    const suspect = afterSelfCheck(sound, 'ClockJumped', 5);
-    assert.deepEqual([sound, suspect, afterSelfCheck(suspect, 'ClockJumped', 6)].map(mayTrust), [true, false, false]);
+    const suspect = afterSelfCheck(sound, { reason: 'ClockJumped' }, 5);
+    assert.deepEqual([sound, suspect, afterSelfCheck(suspect, { reason: 'ClockJumped' }, 6)].map(mayTrust), [
+      true,
+      false,
+      false,
+    ]);
   });
 });
 
@@ -65,11 +72,14 @@ const signs = (fields: Partial<Signs>): Signs => ({
   reaches: new Set(['network']),
   stalls: 0,
   jumpMs: 0,
+  disagrees: false,
   ...fields,
 });
 
 describe('what a self-check finds', () => {
   const dark = canary('network', 'NetworkUnreachable');
+  const routed = [canary('private'), canary('public', 'NetworkUnreachable')];
+  const reach = (one: Reach) => new Set([one]);
   for (const [what, fields, finding] of [
     ['nothing without a canary', {}, undefined],
     ['no canary answers', { canaries: [dark, dark] }, 'NetworkUnreachable'],
@@ -86,9 +96,27 @@ describe('what a self-check finds', () => {
     ['a stall or two void their probes only', { stalls: 2 }, undefined],
     ['a jump forwards', { jumpMs: 2_001 }, 'ClockJumped'],
     ['a jump backwards', { jumpMs: -2_001 }, 'ClockJumped'],
+    ['the public route alone', { canaries: routed }, 'NetworkUnreachable on public'],
+    [
+      'a name may take the route that is cut',
+      { canaries: routed, reaches: reach('network') },
+      'NetworkUnreachable on public',
+    ],
+    ['a target on the other route does not need it', { canaries: routed, reaches: reach('private') }, undefined],
+    ['one of two canaries of the route answers', { canaries: [...routed, canary('public')] }, undefined],
+    [
+      'a route without a canary has those of the other',
+      { canaries: [canary('private', 'NetworkUnreachable')] },
+      'NetworkUnreachable',
+    ],
+    ['a target on loopback needs no route', { canaries: routed, reaches: reach('loopback') }, undefined],
+    ['another place reaches what fails here', { disagrees: true }, 'SecondPlaceDisagrees'],
     ['a clock that is put right', { jumpMs: 2_000 }, undefined],
-  ] as const satisfies readonly (readonly [string, Partial<Signs>, Finding])[])
-    test(`${what}: ${finding ?? 'nothing wrong'}`, () => assert.equal(findingOf(signs(fields)), finding));
+  ] as const satisfies readonly (readonly [string, Partial<Signs>, string | undefined])[])
+    test(`${what}: ${finding ?? 'nothing wrong'}`, () => {
+      const { reason, route } = findingOf(signs(fields)) ?? {};
+      assert.equal(route ? `${reason} on ${route}` : reason, finding);
+    });
 });
 
 describe('what a canary says', () => {
@@ -113,8 +141,12 @@ describe('what a canary says', () => {
 test('which way a probe goes is read from its host', () => {
   for (const host of ['127.0.0.1', '127.8.8.8', '::1', '[::1]', 'localhost', 'app.localhost', 'LOCALHOST.'])
     assert.equal(reachOf(host), 'loopback', host);
-  for (const host of ['10.0.0.1', 'example.test', 'localhost.example.test', '128.0.0.1', '::2'])
+  for (const host of ['example.test', 'localhost.example.test', '10.0.0', 'fd00.test', '10.0.0.1.test'])
     assert.equal(reachOf(host), 'network', host);
+  for (const host of ['10.0.0.1', '172.16.0.1', '172.31.0.1', '192.168.1.1', '100.64.0.1', 'fd12::1', '[FC00::1]'])
+    assert.equal(reachOf(host), 'private', host);
+  for (const host of ['128.0.0.1', '172.32.0.1', '11.0.0.1', '100.128.0.1', '192.169.0.1', '::2', '2001:db8::1'])
+    assert.equal(reachOf(host), 'public', host);
 });
 
 test('a late event loop is a stall from 100 ms on', () => {

@@ -31,7 +31,7 @@ async function sent({ mode, periodSeconds }: Asked): Promise<readonly ShardMessa
   const handler = scheduleFunction({
     ...ports,
     metrics: functionMetrics({ service: 'schedule', stage: 'test', clock, write: () => {} }),
-    queue: { send: async (message) => void messages.push(message) },
+    queue: { send: async (message) => void (message.kind !== 'look' && messages.push(message)) },
     release: 'r1',
     mode,
     capacityMb: 256,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { LookMessage } from '../../shared/queue/queue.ts';
 import { decodeShardMessage, encodeShardMessage } from '../../shared/queue/shard-message.ts';
 import { shardMessage } from '../support/shard-messages.ts';
 
@@ -9,6 +10,30 @@ describe('a shard message', () => {
       const message = shardMessage({ kind, shard: 'a0', generation: 3, buckets: { from: 255, to: 256 } });
       assert.deepEqual(decodeShardMessage(encodeShardMessage(message)), { kind: 'ok', message });
     });
+
+  test('that asks for a look is decoded as it was encoded, with the longest names', () => {
+    const probe = {
+      namespace: 'n'.repeat(63),
+      name: 't'.repeat(253),
+      container: 'c'.repeat(63),
+      probeType: 'readiness',
+    };
+    const sample = Array.from({ length: 5 }, () => probe as LookMessage['sample'][number]);
+    const message = {
+      kind: 'look',
+      shard: '00',
+      token: 7,
+      place: 'p'.repeat(36),
+      number: 1,
+      sample,
+      sentAtMs: 5,
+    } as const;
+    assert.deepEqual(decodeShardMessage(encodeShardMessage(message)), { kind: 'look', message });
+    assert.equal(
+      decodeShardMessage(encodeShardMessage({ ...message, sample: [...sample, ...sample] })).kind,
+      'malformed',
+    );
+  });
 
   test('of a newer release may say more', () => {
     const message = shardMessage();

@@ -43,7 +43,15 @@ type QueueKind = 'queue unreachable' | 'queue answer lost' | 'queue delay' | 'pa
 type BusKind = 'bus partial' | 'bus unreachable' | 'bus answer lost' | 'partition';
 type DeliveryKind = 'delivery drop' | 'delivery double' | 'delivery late';
 type TickKind = 'tick missing' | 'tick twice' | 'tick late';
-type ProcessKind = 'crash' | 'pause' | 'probe pause' | 'network loss' | 'clock jump' | 'clock step';
+type ProcessKind =
+  | 'crash'
+  | 'pause'
+  | 'probe pause'
+  | 'network loss'
+  | 'sandbox lies'
+  | 'route cut'
+  | 'clock jump'
+  | 'clock step';
 type OtherKind = 'queue duplicate' | 'forged event' | 'layout change' | 'release change' | 'release broken';
 
 export type FaultKind = StoreKind | QueueKind | BusKind | DeliveryKind | TickKind | ProcessKind | OtherKind;
@@ -81,6 +89,10 @@ export type FaultParts = {
   readonly whenProbing: (processName: string, act: () => void) => void;
   readonly forgeEvent: () => void;
   readonly cutNetwork: (processName: string, ms: number) => void;
+  /** undefined: a target here turns unhealthy at its first failure. */
+  /** undefined: there is one route. */
+  readonly cutRoute: ((ms: number) => void) | undefined;
+  readonly lieAbout: ((processName: string, ms: number) => void) | undefined;
   readonly changeLayout: () => void;
   /** Returns true if the new release does not start: after so long the one before is back. */
   readonly changeRelease: (brokenMs: number) => boolean;
@@ -193,6 +205,16 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
       },
       'network loss': () => {
         if (!profile.selfDoubt) return;
+        if (parts.cutRoute && chance.happens(0.3)) {
+          parts.cutRoute(ms);
+          done('route cut', undefined, ms);
+          return;
+        }
+        if (parts.lieAbout && chance.happens(0.5)) {
+          parts.lieAbout(prober.name, ms);
+          done('sandbox lies', prober.name, ms);
+          return;
+        }
         parts.cutNetwork(prober.name, ms);
         done('network loss', prober.name, ms);
       },
@@ -221,6 +243,9 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
       },
       // One of the changes.
       'release broken': () => undefined,
+      // Losses of the network to the targets, but not to every canary.
+      'sandbox lies': () => undefined,
+      'route cut': () => undefined,
     };
   };
 

@@ -51,6 +51,10 @@ export type Network = {
   forget(endpoint: Endpoint): void;
   /** A process cut off from everything it probes. */
   cut(processName: string, ms: number): void;
+  /** A process cut off from everything it probes, but not from its canaries. */
+  lie(processName: string, ms: number): void;
+  /** No process reaches the internet: a NAT gateway is gone. */
+  cutRoute(ms: number): void;
   onStarted(listener: (probe: Pick<SeenProbe, 'endpoint' | 'prober' | 'startMs'>) => void): void;
   onSeen(listener: (probe: SeenProbe) => void): void;
   /** Its run ended first: the answer is discarded. */
@@ -66,6 +70,8 @@ export type Dialling = {
 
 /** A canary, somewhere on the way to the targets. */
 export const canary = { host: '10.255.255.1', port: 53 };
+/** One on the route to the internet. */
+export const publicCanary = { host: '12.255.255.1', port: 53 };
 
 /** An answer may be that much later than its deadline. */
 const slackMs = 20;
@@ -88,20 +94,31 @@ type Dialled = {
   isAbandoned: boolean;
 };
 
-/** `cut`: its prober had no network when it began. */
-type About = { readonly endpoint: Endpoint; readonly startMs: number; readonly cut: boolean; readonly meant: Answer };
+/** `cut`: its prober had no network when it began. `lied`: it had none to its targets. */
+type About = {
+  readonly endpoint: Endpoint;
+  readonly startMs: number;
+  readonly cut: boolean;
+  readonly lied: boolean;
+  readonly meant: Answer;
+};
 
 type Got = Pick<SeenProbe, 'outcome' | 'isGenuine'> & { readonly attempt: Attempt };
 
 export function network(scheduler: Scheduler, chance: Chance): Network {
   const truth = new Map<Endpoint, Truth>();
   const cuts = new Map<string, number>();
+  const lies = new Map<string, number>();
+  let routeCutUntilMs = 0;
   const started: ((probe: Pick<SeenProbe, 'endpoint' | 'prober' | 'startMs'>) => void)[] = [];
   const seen: ((probe: SeenProbe) => void)[] = [];
   const abandonedBy: ((probe: Pick<SeenProbe, 'endpoint' | 'prober'>) => void)[] = [];
 
-  const isCut = ({ life }: Caller, forMs = 0): boolean =>
-    (cuts.get(life.name.slice(0, life.name.lastIndexOf('.'))) ?? 0) > scheduler.nowMs() + forMs;
+  const isIn = (windows: ReadonlyMap<string, number>, { life }: Caller, forMs = 0): boolean =>
+    (windows.get(life.name.slice(0, life.name.lastIndexOf('.'))) ?? 0) > scheduler.nowMs() + forMs;
+  const isCut = (caller: Caller, forMs = 0): boolean => isIn(cuts, caller, forMs);
+  const isRouteCut = (host: string, forMs = 0): boolean =>
+    isPublic(host) && routeCutUntilMs > scheduler.nowMs() + forMs;
 
   const attempt = async (asking: Asking, request: ProbeRequest, permit?: SocketPermit): Promise<Attempt> => {
     const { caller, prober, dialled } = asking;
@@ -110,9 +127,10 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     const health = truth.get(endpoint)?.health ?? 'failing';
     scheduler.trace(`${startMs} ${prober} probes ${endpoint}: ${health}`);
     for (const listener of started) listener({ endpoint, prober, startMs });
-    const cut = isCut(caller);
-    const meant = cut ? cutAnswer(chance, request.timeoutMs) : answerOf(chance, health, request.timeoutMs);
-    const about: About = { endpoint, startMs, cut, meant };
+    const cut = isCut(caller) || isRouteCut(endpoint);
+    const lied = isIn(lies, caller);
+    const meant = cut || lied ? cutAnswer(chance, request.timeoutMs) : answerOf(chance, health, request.timeoutMs);
+    const about: About = { endpoint, startMs, cut, lied, meant };
     // No dialer errs in the middle of a body.
     const got =
       dialled && request.kind === 'tcp' && meant.outcome !== 'error'
@@ -130,7 +148,7 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
 
   /** undefined: it was abandoned. */
   const ask = async ({ caller, open }: Asking, request: ProbeRequest, about: About): Promise<Got | undefined> => {
-    const { startMs, cut, meant } = about;
+    const { startMs, cut, lied, meant } = about;
     const isAnswered = await caller.call<boolean>(`probe ${request.kind}`, (reply) => {
       let cancel = (): void => undefined;
       const abandon = () => {
@@ -148,14 +166,17 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     // Of a network that comes back within a moment no canary can tell that it had been away.
     // Where computing takes time most answers are read late: a target that failed has failed all the same.
     const isOwn = caller.life.loop !== undefined && meant.outcome === 'failure';
-    const isGenuine = (!stalled || isOwn) && !(cut && (stalled || isCut(caller, canaryMs)));
+    const isGenuine =
+      (!stalled || isOwn) &&
+      !lied &&
+      !(cut && (stalled || isCut(caller, canaryMs) || isRouteCut(about.endpoint, canaryMs)));
     return { attempt: attemptOf(outcome, stalled || meant.ms >= request.timeoutMs, tookMs), outcome, isGenuine };
   };
 
   const askDialled = async (
     { caller, dialled }: Required<Pick<Asking, 'caller' | 'dialled'>>,
     request: TcpRequest,
-    { endpoint, cut, meant, permit }: About & { readonly permit: SocketPermit | undefined },
+    { endpoint, cut, lied, meant, permit }: About & { readonly permit: SocketPermit | undefined },
   ): Promise<Got | undefined> => {
     dialled.meant.set(endpoint, meant);
     const answer = await dialled.probe(request, permit);
@@ -163,7 +184,11 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     if (dialled.isAbandoned) return undefined;
     const outcome = answer.outcome === 'success' || answer.outcome === 'failure' ? answer.outcome : 'error';
     const isMeant = outcome !== 'failure' || meant.outcome === 'failure';
-    return { attempt: answer, outcome, isGenuine: isMeant && !(cut && isCut(caller, canaryMs)) };
+    return {
+      attempt: answer,
+      outcome,
+      isGenuine: isMeant && !lied && !(cut && (isCut(caller, canaryMs) || isRouteCut(endpoint, canaryMs))),
+    };
   };
 
   const diallingOf = (caller: Caller, prober: string): Dialling => {
@@ -171,8 +196,10 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     const clock = endingClock(clockOf(scheduler, life));
     const meant = new Map<Endpoint, Answer>();
     const socketAnswer = (address: string, port: number): DialAnswer => {
-      if (address === canary.host)
-        return isCut(caller) ? silent : { kind: 'failed', ms: chance.between(1, 20), code: refused };
+      if (address === canary.host || address === publicCanary.host) {
+        if (isCut(caller) || isRouteCut(address)) return silent;
+        return { kind: 'failed', ms: chance.between(1, 20), code: refused };
+      }
       const known = meant.get(`${address}:${port}`) ?? meant.get(`${nameOfAddress(address)}:${port}`);
       const { outcome, ms } = known ?? { outcome: 'failure', ms: 1 };
       if (outcome === 'success') return { kind: 'accepted', ms };
@@ -237,11 +264,18 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     truths: () => truth,
     forget: (endpoint) => void truth.delete(endpoint),
     cut: (processName, ms) => void cuts.set(processName, scheduler.nowMs() + ms),
+    cutRoute(ms) {
+      routeCutUntilMs = scheduler.nowMs() + ms;
+    },
+    lie: (processName, ms) => void lies.set(processName, scheduler.nowMs() + ms),
     onStarted: (listener) => void started.push(listener),
     onSeen: (listener) => void seen.push(listener),
     onAbandoned: (listener) => void abandonedBy.push(listener),
   };
 }
+
+/** Where the sandboxes' targets are. */
+const isPublic = (endpoint: string): boolean => endpoint.startsWith('12.');
 
 const silent: DialAnswer = { kind: 'silent', ms: 0 };
 const refused = 'ECONNREFUSED';

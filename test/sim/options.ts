@@ -35,6 +35,7 @@ const hoursDefault: Readonly<Record<WorldName, string>> = {
   large: '1',
   crowded: '1',
   site: '1',
+  sandboxes: '1',
   scarce: '1',
 };
 const hoursMax = 10_000;

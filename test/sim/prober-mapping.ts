@@ -1,5 +1,11 @@
 /** The event source mapping of the prober's queue as deployed (cdk/prober-fleet.ts): one message at a time. */
-import { DeleteMessageCommand, ReceiptHandleIsInvalid, type SQSClient } from '@aws-sdk/client-sqs';
+import {
+  DeleteMessageCommand,
+  ReceiptHandleIsInvalid,
+  SendMessageCommand,
+  type SendMessageCommandInput,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 import type { SqsEventBatch } from '../../shared/queue/sqs-event.ts';
 import type { Scheduler } from './clock.ts';
 import type { SimFunction } from './function.ts';
@@ -68,8 +74,15 @@ export function proberMapping(options: ProberMappingOptions): ProberMapping {
   };
   for (let number = 0; number < concurrency; number += 1) void lane();
 
+  const sent = async (caller: Caller, { MessageBody: body = '', ...routing }: SendMessageCommandInput) => {
+    const { MessageGroupId: group = '', MessageDeduplicationId: deduplicationId = '' } = routing;
+    await queue.of(caller).send(JSON.parse(body), { group, deduplicationId });
+    return { $metadata: {} };
+  };
+
   const clientOf = (caller: Caller) => ({
     async send(command: { readonly input: object }) {
+      if (command instanceof SendMessageCommand) return sent(caller, command.input);
       const { ReceiptHandle: handle, VisibilityTimeout: seconds } = command.input as Handled;
       const received = held.get(handle)?.by(caller);
       const isDone =

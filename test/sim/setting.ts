@@ -4,10 +4,19 @@ import type { TableCapacity } from './capacity.ts';
 import type { CpuModel } from './cpu.ts';
 import { crowdedTargets } from './crowded-targets.ts';
 import { largeTargets, tickTargets } from './large-targets.ts';
-import { isAtSite, scarceTargets, siteTargets } from './site-targets.ts';
+import { isAtSite, sandboxTargets, scarceTargets, siteTargets } from './site-targets.ts';
 import { type ScriptedTarget, scriptedTargets } from './targets.ts';
 
-export type WorldName = 'small' | 'watched' | 'functions' | 'tick' | 'large' | 'crowded' | 'site' | 'scarce';
+export type WorldName =
+  | 'small'
+  | 'watched'
+  | 'functions'
+  | 'tick'
+  | 'large'
+  | 'crowded'
+  | 'site'
+  | 'sandboxes'
+  | 'scarce';
 
 export type Setting = {
   readonly name: WorldName;
@@ -30,6 +39,10 @@ export type Setting = {
   readonly looksAfterMs: readonly [number, number];
   /** Processes are Lambda functions: status-sync gets batches from a queue, and idle containers are frozen. */
   readonly functions: boolean;
+  /** No target turns unhealthy at its first failure. */
+  readonly turnsLate?: true;
+  /** There is a canary on each way out, of which one may be cut. */
+  readonly hasRoutes?: true;
   /** Absent: computing takes no time. */
   readonly cpu?: CpuModel;
   /** Absent: the table takes whatever is asked of it. */
@@ -67,6 +80,7 @@ const processSockets = 700;
 
 const large: Setting = {
   name: 'large',
+  turnsLate: true,
   targets: largeTargets,
   registrationMs: 90_000,
   workers: 6,
@@ -84,7 +98,8 @@ const large: Setting = {
 /** The deployment's functions, with so few targets that an hour takes seconds to simulate. */
 const functions: Setting = { ...large, name: 'functions', targets: largeTargets.slice(0, 60) };
 
-const tick: Setting = { ...large, name: 'tick', targets: tickTargets, mode: 'tick' };
+const { turnsLate: _, ...largeTurning } = large;
+const tick: Setting = { ...largeTurning, name: 'tick', targets: tickTargets, mode: 'tick' };
 
 const oneShard: Setting = {
   ...small,
@@ -98,6 +113,16 @@ const crowded: Setting = { ...oneShard, name: 'crowded', restartsNone: true, tar
 
 /** One shard, most of whose targets fail at the same moment. */
 const site: Setting = { ...oneShard, name: 'site', targets: siteTargets, sharesFate: isAtSite };
+
+/** A site of functions on the internet, whose sandboxes lie and whose way out is cut. */
+const sandboxes: Setting = {
+  ...site,
+  name: 'sandboxes',
+  functions: true,
+  turnsLate: true,
+  hasRoutes: true,
+  targets: sandboxTargets,
+};
 
 /**
  * A site of functions, on a table that takes a tenth of what a run would write while it fails. In the calm, beats,
@@ -119,6 +144,7 @@ export const settings: Readonly<Record<WorldName, Setting>> = {
   large,
   crowded,
   site,
+  sandboxes,
   scarce,
 };
 

@@ -13,6 +13,12 @@ export const siteTargets = likeTargets(count + elsewhere, 'site', {
   readiness: every(5),
 });
 
+/** What fails here fails twice before it turns, so a second place has been asked before. */
+export const sandboxTargets = likeTargets(count + elsewhere, 'sandbox', {
+  hostOf: (index) => `12.0.2.${index}`,
+  readiness: every(5, { failureThreshold: 2 }),
+});
+
 /** With a period of 20 s they are read and looked at with what a scarce table takes. */
 export const scarceTargets = likeTargets(count + elsewhere, 'scarce', {
   hostOf: (index) => `12.0.1.${index}`,

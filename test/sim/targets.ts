@@ -161,6 +161,6 @@ export const likeTargets = (
     spec: () => ({
       host: hostOf(index),
       lifecycle: 'static',
-      containers: [container(0, { readiness: { ...readiness, failureThreshold: 1 } })],
+      containers: [container(0, { readiness: { failureThreshold: 1, ...readiness } })],
     }),
   }));

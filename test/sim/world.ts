@@ -28,7 +28,7 @@ import { type CrashPoints, crashPoints } from './crash-points.ts';
 import { type Faults, type Profile, planFaults } from './faults.ts';
 import { forgedEvent } from './forgery.ts';
 import { simFunction } from './function.ts';
-import { canary, type Network, network } from './network.ts';
+import { canary, type Network, network, publicCanary } from './network.ts';
 import { operate } from './operator.ts';
 import { pooledStore } from './pooled-store.ts';
 import { type ProberAnswer, type ProberMapping, proberMapping } from './prober-mapping.ts';
@@ -170,6 +170,8 @@ export function buildWorld({ seed, profile, setting, onLine, watchStore }: World
     duplicateMessage: queue.duplicate,
     forgeEvent: () => bus.forge(forgedEvent(chance, setting.targets, scheduler.nowMs())),
     cutNetwork: net.cut,
+    cutRoute: setting.hasRoutes ? net.cutRoute : undefined,
+    lieAbout: setting.turnsLate ? net.lie : undefined,
     whenProbing: probeWatch({ scheduler, chance: chance.fork('probe watch'), net }),
     changeLayout: () => {
       const { cpu, sockets, memory } = setting.capacity;
@@ -290,6 +292,7 @@ async function worker(own: Own, env: Env, { stops, onRun }: Polling): Promise<'e
       dial: net.dialOf(caller),
       resolve: net.resolveOf(caller),
       canaries: [canary],
+      secondPlace: { place: life.name, send: queue.of(caller).send },
       ...net.probersOf(caller, prober),
       metrics: noMetrics,
     };
@@ -380,7 +383,7 @@ function proberContainer(own: Own, env: Env, { mapping, onRun }: Mapped) {
     bus: { publish: (events) => bus.publish(events) },
     queue: { client: mapping.clientOf(caller), queueUrl: 'http://queue.test/' },
     policy: () => true,
-    canaries: [canary],
+    canaries: own.setting.hasRoutes ? [canary, publicCanary] : [canary],
     release: wanted.release,
     outside: () => ({
       run: async () => ({ kind: 'denied', message: 'nothing is run' }),

@@ -23,7 +23,7 @@ export function heldSpecOf(target: TargetRecord, entry: SpecProbe): HeldSpec {
   };
 }
 
-function orderOf({ namespace, name, uid, spec }: TargetRecord, entry: SpecProbe): ProbeOrder {
+export function orderOf({ namespace, name, uid, spec }: TargetRecord, entry: SpecProbe): ProbeOrder {
   const { container, probe, probeType } = entry;
   return {
     target: { namespace, name, uid },

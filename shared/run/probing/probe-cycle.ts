@@ -163,8 +163,11 @@ function believed(
   const counts = worker.lastResult !== 'failure' || worker.resultRun < spec.worker.failureThreshold;
   const changes = counts || record.result !== 'failure' || worker.onHold;
   const confirms = record.result === 'success' && !worker.onHold;
+  const failures = worker.lastResult === 'failure' ? worker.resultRun : 0;
+  const turns = record.result !== 'failure' && failures + 1 >= spec.worker.failureThreshold;
   const reach = spec.reach ?? ports.execReach ?? 'none';
-  const judged = watched.judge(report, { reach, changes, confirms });
+  const dialled = spec.reach && spec.order;
+  const judged = watched.judge(report, { reach, changes, confirms, turns, dialled });
   if (judged instanceof Promise) return judged.finally(watched.done);
   watched.done();
   return judged;

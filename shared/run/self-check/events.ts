@@ -83,10 +83,10 @@ function statePublisher<State>(
   };
 }
 
-const degraded = (shard: Shard, { reason, sinceMs }: Doubt): BusEvent => ({
+const degraded = (shard: Shard, { reason, route, sinceMs }: Doubt): BusEvent => ({
   detailType: 'Prober Degraded',
   timeMs: sinceMs,
-  detail: { ...detailOf(shard, 'degraded', sinceMs), reason },
+  detail: { ...detailOf(shard, 'degraded', sinceMs), reason, ...(route && { route }) },
 });
 
 const recovered = (shard: Shard, nowMs: number): BusEvent => ({

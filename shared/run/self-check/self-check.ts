@@ -45,11 +45,13 @@ export type SelfCheckOptions = {
   readonly stalls: StallWatch;
   /** RUN says that the previous holder doubted itself. */
   readonly inDoubt: boolean;
+  /** Another process reaches what fails here. */
+  readonly disagrees: () => boolean;
   /** Called with the system error code of each canary that could not be dialed. */
   readonly onRefused: (code: string) => void;
 };
 
-export function selfCheckOf(run: Run, { stalls, inDoubt, onRefused }: SelfCheckOptions): SelfCheck {
+export function selfCheckOf(run: Run, { stalls, inDoubt, disagrees, onRefused }: SelfCheckOptions): SelfCheck {
   const { clock, canaries } = run.ports;
   const over = new AbortController();
   const stop = () => over.abort();
@@ -64,7 +66,10 @@ export function selfCheckOf(run: Run, { stalls, inDoubt, onRefused }: SelfCheckO
     const answers = await Promise.all(canaries.map((canary) => askCanary(run, canary, onRefused)));
     // The answer of an abandoned dialer means nothing.
     if (over.signal.aborted) return;
-    opinion.take(findingOf({ canaries: answers, reaches, stalls: stalls.recent(), jumpMs }), reaches);
+    opinion.take(
+      findingOf({ canaries: answers, reaches, stalls: stalls.recent(), jumpMs, disagrees: disagrees() }),
+      reaches,
+    );
     if (!mayTrust(opinion.health())) doubting ??= doubt();
   });
 
@@ -160,12 +165,24 @@ const inherited = (nowMs: number): SelfHealth => ({
 
 async function askCanary(
   { ports }: Run,
-  { host, port }: Canary,
+  canary: Canary,
   onRefused: SelfCheckOptions['onRefused'],
 ): Promise<CanaryAnswer> {
+  const { host, port } = canary;
   const deadlineMs = ports.clock.monotonicMs() + canaryTimeoutMs;
+  const reach = await reachOfCanary(ports, canary, deadlineMs);
   const dialed = await ports.dial({ host, port, deadlineMs, bypassesPolicy: true });
   if (dialed.kind === 'connected') dialed.socket.destroy();
   else if (dialed.code !== undefined) onRefused(dialed.code);
-  return { reach: reachOf(host), problem: canaryProblem(dialed) };
+  return { reach, problem: canaryProblem(dialed) };
+}
+
+/** Of a name that cannot be resolved, none. */
+async function reachOfCanary({ resolve }: Run['ports'], { host, ofAnyRoute }: Canary, deadlineMs: number) {
+  const reach = reachOf(host);
+  if (reach === 'loopback') return reach;
+  if (ofAnyRoute) return 'network';
+  if (reach !== 'network') return reach;
+  const resolution = await resolve(host, deadlineMs);
+  return resolution.kind === 'resolved' ? reachOf(resolution.addresses[0] ?? host) : reach;
 }

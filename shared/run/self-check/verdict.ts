@@ -6,7 +6,10 @@
 import type { ProbeReport } from '../../core/probe-report.ts';
 import { isAnswer, mayTrust, needsSelfCheck, type Reach, voided } from '../../core/self-health.ts';
 import type { Attempt } from '../../core/types.ts';
+import type { ProbeOrder } from '../../prober/probe.ts';
+import type { SampledProbe } from '../../queue/queue.ts';
 import type { Run } from '../run.ts';
+import { type SecondPlace, secondPlaceOf } from './second-place.ts';
 import { type SelfCheck, type SelfCheckOptions, selfCheckOf } from './self-check.ts';
 import { type StallWatch, stallWatch } from './stall.ts';
 
@@ -26,6 +29,10 @@ export type About = {
   readonly changes: boolean;
   /** The known result is success, so a success would only end a run of failures. */
   readonly confirms: boolean;
+  /** A failure would turn the target unhealthy now. */
+  readonly turns: boolean;
+  /** What is asked over the network of the target; absent: a command. */
+  readonly dialled?: ProbeOrder | undefined;
 };
 
 export type SelfWatch = Pick<SelfCheck, 'health' | 'doubtedSince' | 'jumped' | 'stop'> & {
@@ -34,10 +41,11 @@ export type SelfWatch = Pick<SelfCheck, 'health' | 'doubtedSince' | 'jumped' | '
   voidFailures(): number;
 };
 
-export function selfWatch(run: Run, options: Omit<SelfCheckOptions, 'stalls'>): SelfWatch {
+export function selfWatch(run: Run, options: Pick<SelfCheckOptions, 'inDoubt' | 'onRefused'>): SelfWatch {
   const { clock, cpuMs } = run.ports;
   const stalls = stallWatch(clock, cpuMs);
-  const selfCheck = selfCheckOf(run, { stalls, ...options });
+  const selfCheck = selfCheckOf(run, { stalls, ...options, disagrees: () => second.disagrees() });
+  const second = secondPlaceOf(run, { onDisagreed: () => selfCheck.check() });
   let voidFailures = 0;
   const voidReport = <Tried extends Attempt>(report: ProbeReport<Tried>, why: string): ProbeReport<Tried> => {
     if (isFailure(report) && !selfCheck.isStopped()) voidFailures += 1;
@@ -48,27 +56,48 @@ export function selfWatch(run: Run, options: Omit<SelfCheckOptions, 'stalls'>): 
     health: selfCheck.health,
     doubtedSince: selfCheck.doubtedSince,
     jumped: selfCheck.jumped,
-    stop: () => selfCheck.stop().finally(stalls.stop),
+    stop: () => selfCheck.stop().then(second.stopped.bind(second)).finally(stalls.stop),
     watch() {
       const beganAtMs = clock.monotonicMs();
       return {
         done: stalls.watch(),
-        judge(report, { reach, changes, confirms }) {
-          if (confirms && isSuccess(report) && !selfCheck.isStopped()) return report;
+        judge(report, about) {
+          const { reach, changes, confirms } = about;
+          if (confirms && isSuccess(report) && !selfCheck.isStopped()) {
+            note(second, report, about);
+            return report;
+          }
           const isNeeded = needsSelfCheck(report, changes);
           if (report.conclusion.kind === 'error' && !isNeeded) return report;
           if (isInternalStall(report, { stalls, beganAtMs, isNeeded }))
             return voidReport(report, 'the prober stood still');
+          note(second, report, about);
           const counted = () => {
             const why = whyVoid(selfCheck, beganAtMs);
             return why === undefined ? report : voidReport(report, why);
           };
-          return isNeeded && mayTrust(selfCheck.health()) ? selfCheck.check(reach).then(counted) : counted();
+          if (!isNeeded || !mayTrust(selfCheck.health())) return counted();
+          const checked = selfCheck.check(reach);
+          return about.turns ? checked.then(() => second.awaited()).then(counted) : checked.then(counted);
         },
       };
     },
   };
 }
+
+/** A failure that changes nothing is of a target that is known as failed. */
+function note(second: SecondPlace, report: ProbeReport, { reach, changes, dialled }: About): void {
+  if (dialled === undefined || reach === 'loopback') return;
+  if (isSuccess(report)) second.succeeded(dialled.target.uid);
+  else if (changes && isFailure(report)) second.failed(dialled.target.uid, sampledOf(dialled));
+}
+
+const sampledOf = ({ target: { namespace, name }, container, probeType }: ProbeOrder): SampledProbe => ({
+  namespace,
+  name,
+  container: container.name,
+  probeType,
+});
 
 type Judged = { readonly stalls: StallWatch; readonly beganAtMs: number; readonly isNeeded: boolean };
 

@@ -22,7 +22,7 @@ const refused: DialFailure = { kind: 'failed', failureClass: 'CONNECT_REFUSED', 
 const dark: DialFailure = { kind: 'failed', failureClass: 'CONNECT_TIMEOUT', message: 'i/o timeout' };
 
 /** A result that changes something, and that the network may have made. */
-const asked = { reach: 'network', changes: true, confirms: false } as const;
+const asked = { reach: 'network', changes: true, confirms: false, turns: true } as const;
 
 type World = {
   readonly canaries?: readonly string[];
@@ -68,7 +68,7 @@ function world({ canaries = ['10.0.0.1', '10.0.0.2'], inDoubt = false, isBusy = 
     async probe(report: ProbeReport, { ms = 10, changes = true, confirms = false, reach = 'network' as const } = {}) {
       const watched = self.watch();
       await clock.advance(ms);
-      const judged = await clock.runUntil(watched.judge(report, { reach, changes, confirms }));
+      const judged = await clock.runUntil(watched.judge(report, { reach, changes, confirms, turns: true }));
       watched.done();
       return judged === report ? 'counts' : judged.conclusion.kind === 'error' && judged.conclusion.error;
     },

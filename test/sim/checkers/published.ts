@@ -14,7 +14,14 @@ import type { Checker, Facts } from './checker.ts';
 import { bucketsIn, type Shard, shardsOf } from './shards.ts';
 
 /** What makes a prober doubt itself, and for how long a run may go on with the doubt of the one before it. */
-const ownFaults: ReadonlySet<FaultKind> = new Set(['network loss', 'pause', 'probe pause', 'clock jump']);
+const ownFaults: ReadonlySet<FaultKind> = new Set([
+  'network loss',
+  'sandbox lies',
+  'route cut',
+  'pause',
+  'probe pause',
+  'clock jump',
+]);
 const inheritedMs = 300_000;
 /** A failed probe, two self-checks, a beat, the bus. */
 const publishingMs = 30_000;
@@ -40,12 +47,23 @@ export const publications: Checker = (facts, violated) => {
   const recoveries = new Map<string, number>();
   const ids = new Set<string>();
   const cuts = new Map<string, DoneFault>();
+  /** Of the way to the internet, for every process. */
+  let routeCut: DoneFault | undefined;
   let due: readonly Due[] = [];
   const beats = new Map<string, number>();
 
+  /** The doubt began while the route was cut, and nothing else ailed the network of this process. */
+  const isOnlyRouteCut = (publisher: string, sinceMs: number): boolean => {
+    const own = cuts.get(processOf(publisher));
+    const isCut = routeCut !== undefined && routeCut.timeMs <= sinceMs && sinceMs < routeCut.untilMs;
+    return isCut && (own === undefined || own.untilMs < sinceMs - inheritedMs);
+  };
+
   const degraded = ({ event, publisher, timeMs }: Published) => {
     if (event.detailType !== 'Prober Degraded') return;
-    const { hashRange, reason } = event.detail;
+    const { hashRange, reason, route } = event.detail;
+    if (reason === 'NetworkUnreachable' && route !== 'public' && isOnlyRouteCut(publisher, event.timeMs))
+      violated(`${publisher} named no route, though only that to the internet was cut`);
     const isNoHolder = reason === 'NoHolder';
     const kind = isNoHolder ? 'noHolder' : 'doubt';
     for (const bucket of bucketsIn(hashRange))
@@ -81,7 +99,7 @@ export const publications: Checker = (facts, violated) => {
   /** A run that is in force saw a failure that its own network made. */
   const cutOff = ({ prober, endpoint, endMs, outcome, isGenuine }: SeenProbe) => {
     const process = processOf(prober);
-    const cut = cuts.get(process);
+    const cut = cuts.get(process) ?? routeCut;
     const probed = facts.ledger.probedAt(endpoint);
     const bucket = probed?.address.bucket;
     // A failure of a target that is known as down gets no self-check, so nothing is published.
@@ -135,6 +153,7 @@ export const publications: Checker = (facts, violated) => {
     },
     faultDone(fault) {
       if (fault.kind === 'network loss' && fault.process !== undefined) cuts.set(fault.process, fault);
+      if (fault.kind === 'route cut') routeCut = fault;
     },
     probeSeen: cutOff,
     scheduleWoken: ({ process, timeMs }) => woken(process, timeMs),

@@ -131,6 +131,14 @@ const deadSchedules: MutantWorld = {
   site: 'send',
 };
 
+/** Functions whose sandboxes lose what lies between them and their targets, some of them without their canaries. */
+const lyingSandboxes: MutantWorld = {
+  profile: { ...stormy, faultEveryMs: 60_000 },
+  kinds: ['network loss'],
+  roles: ['worker'],
+  setting: 'sandboxes',
+};
+
 /** All targets of a shard fail together, and nothing else goes wrong. */
 const wholeSite: MutantWorld = { profile: { ...stormy, stormMs: 0 }, setting: 'site' };
 
@@ -168,6 +176,8 @@ const pair = (one: Protection, other: Protection, more: Partial<Mutant> = {}): M
 });
 
 export const mutants: readonly Mutant[] = [
+  single('no second look', { world: lyingSandboxes }),
+  single('no canary of a route', { world: lyingSandboxes }),
   single('no fence', { world: pausedCommits }),
   single('per-item epoch', { world: pausedCommits }),
   single('claims that add', { world: doubtfulStore }),

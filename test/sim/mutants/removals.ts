@@ -21,6 +21,7 @@ type Claim = Pick<Extract<Operation, { kind: 'update' }>, 'key' | 'set'>;
 type Compares<Record> = (before: Record, after: Record) => boolean;
 type IsAcked = (status: StatusRecord, name: ProbeName, version: number) => boolean;
 type Write = { readonly record: StatusRecord; readonly publish: readonly unknown[] };
+type FaultOn = (reach: never, canaries: readonly { readonly reach: string }[]) => unknown;
 type WriteStatus = (ports: never, state: never, plan: Write) => Promise<string>;
 
 export const removals = {
@@ -81,6 +82,17 @@ export const removals = {
         return original({ ...run, ports: { ...run.ports, fencedStore: { ...fencedStore, write } } }, ...rest);
       },
   ),
+  /** A canary that answers speaks for every route. */
+  'no canary of a route': inProduct('faultOn', (original: FaultOn, removed) => (reach, canaries) => {
+    removed();
+    const isBeyond = (way: string) => way === 'private' || way === 'public';
+    return original(
+      reach,
+      canaries.map((one) => ({ ...one, reach: isBeyond(one.reach) ? 'network' : one.reach })),
+    );
+  }),
+  /** What another process sees of the failing targets does not count. */
+  'no second look': inProduct('contradicts', always(false)),
   /** A commit that is throttled ends its run, as one whose answer was lost. */
   'a throttle taken for doubt': inProduct(
     'writeFenced',

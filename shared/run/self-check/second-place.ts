@@ -1,0 +1,169 @@
+/**
+ * Has another process look at targets that fail here, before many of them turn unhealthy: a sandbox may reach its
+ * canaries and none of its targets. While the other place disagrees, this prober doubts itself.
+ */
+import { contradicts, lookWindowMs, needsSecondLook, recentMax, type Seen, sampleMax } from '../../core/second-look.ts';
+import { sleep } from '../../lib/clock.ts';
+import { QueueUnavailable, type SampledProbe } from '../../queue/queue.ts';
+import { decodeRun } from '../../store/items.ts';
+import { runKey } from '../../store/keys.ts';
+import { StoreUnavailable } from '../../store/store.ts';
+import type { SecondPlacePort } from '../ports.ts';
+import type { Run } from '../run.ts';
+
+/** Longer than a cold start, the time-outs of the sample and the write of the answer together take. */
+const answerMsMax = 15_000;
+const lookMs = 500;
+/** In doubt another look is asked for this often. */
+const againMs = 15_000;
+
+export type SecondPlace = {
+  /** A probe of this target failed here, and the target is not known as failed. */
+  failed(target: string, probe: SampledProbe): void;
+  succeeded(target: string): void;
+  /** Resolves with the answer that is awaited; undefined: none is. */
+  awaited(): Promise<void> | undefined;
+  disagrees(): boolean;
+  /** Resolves when no request is under way; call it after the end of the run. */
+  stopped(): Promise<void>;
+};
+
+type Options = {
+  /** Called when the other place disagrees; `awaited` waits for it. */
+  readonly onDisagreed: () => Promise<void>;
+};
+
+/** A prober without another place believes itself. */
+const alone: SecondPlace = {
+  failed: () => undefined,
+  succeeded: () => undefined,
+  awaited: () => undefined,
+  disagrees: () => false,
+  stopped: async () => undefined,
+};
+
+export const secondPlaceOf = (run: Run, options: Options): SecondPlace =>
+  run.ports.secondPlace === undefined ? alone : new AskedPlace(run, run.ports.secondPlace, options);
+
+class AskedPlace implements SecondPlace {
+  readonly #run: Run;
+  readonly #port: SecondPlacePort;
+  readonly #options: Options;
+  /** The last results, 1 for a failure; the oldest is overwritten next. */
+  readonly #recent = new Uint8Array(recentMax);
+  #next = 0;
+  #failures = 0;
+  /** By target, the one that failed last at the end. */
+  readonly #failing = new Map<string, SampledProbe>();
+  #number = 0;
+  #askedAtMs = Number.NEGATIVE_INFINITY;
+  #seen: Seen | undefined;
+  #asking: Promise<void> | undefined;
+
+  constructor(run: Run, port: SecondPlacePort, options: Options) {
+    this.#run = run;
+    this.#port = port;
+    this.#options = options;
+  }
+
+  failed(target: string, probe: SampledProbe): void {
+    this.#count(1);
+    this.#failing.delete(target);
+    this.#failing.set(target, probe);
+    for (const [oldest] of this.#failing) {
+      if (this.#failing.size <= recentMax) break;
+      this.#failing.delete(oldest);
+    }
+    if (this.#asking || this.#run.ended() || !needsSecondLook(this.#failures)) return;
+    const nowMs = this.#run.ports.clock.monotonicMs();
+    if (nowMs - this.#askedAtMs < (this.disagrees() ? againMs : lookWindowMs)) return;
+    this.#askedAtMs = nowMs;
+    this.#asking = this.#ask().finally(() => {
+      this.#asking = undefined;
+    });
+  }
+
+  succeeded(target: string): void {
+    this.#count(0);
+    if (this.#failing.size > 0) this.#failing.delete(target);
+  }
+
+  awaited(): Promise<void> | undefined {
+    return this.#asking;
+  }
+
+  disagrees(): boolean {
+    return this.#seen !== undefined && contradicts(this.#seen) && needsSecondLook(this.#failures);
+  }
+
+  async stopped(): Promise<void> {
+    await this.#asking;
+  }
+
+  #count(failure: 0 | 1): void {
+    this.#failures += failure - (this.#recent[this.#next] ?? 0);
+    this.#recent[this.#next] = failure;
+    this.#next = (this.#next + 1) % recentMax;
+  }
+
+  async #ask(): Promise<void> {
+    const { ports, message } = this.#run;
+    this.#number += 1;
+    this.#seen = (await this.#send()) ? await this.#answer() : undefined;
+    if (this.#run.ended()) return;
+    ports.log.warn('second look', { shard: message.shard, failures: this.#failures, ...(this.#seen ?? {}) });
+    if (this.disagrees()) await this.#options.onDisagreed();
+  }
+
+  async #send(): Promise<boolean> {
+    const { ports, message, token } = this.#run;
+    const { place, send } = this.#port;
+    const { shard } = message;
+    const probes = [...this.#failing.values()];
+    const id = `look#${shard}#${token}#${this.#number}`;
+    const look = { kind: 'look', shard, token, place, number: this.#number } as const;
+    try {
+      await send(
+        { ...look, sample: sampleOf(probes, ports.random), sentAtMs: Math.floor(ports.clock.nowMs()) },
+        { group: id, deduplicationId: id },
+      );
+      return true;
+    } catch (cause) {
+      if (!(cause instanceof QueueUnavailable)) throw cause;
+      ports.log.warn('second look not asked for', { shard, cause });
+      return false;
+    }
+  }
+
+  /** undefined: no other process has answered in time, so this one believes itself. */
+  async #answer(): Promise<Seen | undefined> {
+    const { ports, message, token, signal } = this.#run;
+    const untilMs = ports.clock.monotonicMs() + answerMsMax;
+    while (!this.#run.ended() && ports.clock.monotonicMs() < untilMs) {
+      await sleep(ports.clock, lookMs, signal);
+      const look = this.#run.ended() ? undefined : await this.#read(message.shard);
+      if (look?.token === token && look.number === this.#number) return look;
+    }
+    return undefined;
+  }
+
+  async #read(shard: string) {
+    try {
+      const item = await this.#run.ports.store.get(runKey(shard));
+      const decoded = item && decodeRun(item);
+      return decoded?.kind === 'ok' ? decoded.record.look : undefined;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      return undefined;
+    }
+  }
+}
+
+/** Some of them by chance: those that failed first may fail for a reason of their own. */
+function sampleOf<Probe>(probes: readonly Probe[], random: { next(): number }): readonly Probe[] {
+  const left = [...probes];
+  const sample: Probe[] = [];
+  while (left.length > 0 && sample.length < sampleMax)
+    sample.push(...left.splice(Math.floor(random.next() * left.length), 1));
+  return sample;
+}

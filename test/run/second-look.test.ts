@@ -1,0 +1,77 @@
+/** What a process does with the look that another one asks for. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LookMessage } from '../../shared/queue/queue.ts';
+import { encodeShardMessage } from '../../shared/queue/shard-message.ts';
+import { settleReceived } from '../../shared/run/host.ts';
+import { failing, healthy, heldWorld } from '../support/shard-world.ts';
+
+const [deadPort, missingName] = [81, 'unknown'];
+const readinessProbe = (port: number) => ({
+  containers: [{ name: 'app', readinessProbe: { tcpSocket: { port }, periodSeconds: 600 } }],
+});
+
+/** Two targets of a run, and a look at them and a third that does not exist. */
+async function lookWorld(more: Partial<LookMessage> = {}, waitedMs = 100) {
+  const { world, run } = await heldWorld({ well: readinessProbe(80), dead: readinessProbe(deadPort) }, 1_000);
+  world.answer((_, port) => (port === deadPort ? failing : healthy));
+  const { token } = await world.runRecord();
+  const sample = ['well', 'dead', missingName].map(
+    (name) => ({ namespace: 'default', name, container: 'app', probeType: 'readiness' }) as const,
+  );
+  const sentAtMs = world.clock.nowMs();
+  const message: LookMessage = {
+    kind: 'look',
+    shard: '00',
+    token,
+    place: 'there',
+    number: 1,
+    sample,
+    sentAtMs,
+    ...more,
+  };
+  const did: string[] = [];
+  const settled = await world.clock.runUntil(
+    settleReceived(
+      {
+        clock: world.clock,
+        log: world.log,
+        stop: new AbortController().signal,
+        portsFor: () => ({ ...world.ports(), secondPlace: { place: 'here', send: async () => undefined } }),
+        runShard: () => assert.fail('a look runs no shard'),
+      },
+      {
+        body: encodeShardMessage(message),
+        group: 'look',
+        receiveCount: 1,
+        waitedMs,
+        lease: { extend: async (ms) => did.push(`hidden for ${ms} ms`) > 0 },
+        acknowledge: async () => did.push('acknowledged') > 0,
+      },
+    ),
+  );
+  const { look } = await world.runRecord();
+  await run.stop();
+  return { settled, did, look, token };
+}
+
+test('it probes the sample and says in RUN what it saw', async () => {
+  const { settled, did, look, token } = await lookWorld();
+  assert.deepEqual([settled, did], ['acknowledged', ['acknowledged']]);
+  assert.deepEqual(look, { token, number: 1, failed: 1, succeeded: 1 });
+});
+
+test('its own is left to another process', async () => {
+  const { settled, did, look } = await lookWorld({ place: 'here' });
+  assert.deepEqual([settled, did, look], ['handedOver', ['hidden for 1000 ms'], undefined]);
+});
+
+test('one that is not awaited any more is dropped', async () => {
+  const { settled, did, look } = await lookWorld({}, 16_000);
+  assert.deepEqual([settled, did, look], ['acknowledged', ['acknowledged'], undefined]);
+});
+
+test('one of a run that is over changes nothing', async () => {
+  const { settled, look } = await lookWorld({ token: 999 });
+  assert.deepEqual([settled, look], ['acknowledged', undefined]);
+});

@@ -1,0 +1,131 @@
+/** A prober asks another place before many of its targets turn unhealthy, and doubts itself while that one disagrees. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ProbeReport } from '../../../shared/core/probe-report.ts';
+import type { ProbeOrder } from '../../../shared/prober/probe.ts';
+import { type LookMessage, QueueUnavailable } from '../../../shared/queue/queue.ts';
+import type { Run } from '../../../shared/run/run.ts';
+import { selfWatch } from '../../../shared/run/self-check/verdict.ts';
+import { runKey } from '../../../shared/store/keys.ts';
+import type { Item } from '../../../shared/store/store.ts';
+import { recordingLog } from '../../support/recording-log.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
+
+const failure: ProbeReport = { conclusion: { kind: 'result', result: 'failure' }, attempts: [] };
+const success: ProbeReport = { conclusion: { kind: 'result', result: 'success' }, attempts: [] };
+const orderOf = (index: number) =>
+  ({
+    target: { namespace: 'shop', name: `t${index}`, uid: `uid-${index}` },
+    container: { name: 'c' },
+    probeType: 'readiness',
+  }) as ProbeOrder;
+
+const run = { token: 7, generation: 1, slot: 1, doneSlot: 0, beat: 3, beatAtMs: 0, observedAtMs: 0, degraded: false };
+
+/** A prober whose canary answers. `seen`: what the other place says of each look; undefined: nothing. */
+function world(seen: { readonly failed: number; readonly succeeded: number } | undefined | 'unreachable') {
+  const clock = virtualClock();
+  const looks: LookMessage[] = [];
+  let item: Item = { ...runKey('00'), kind: 'RUN', schemaVersion: 1, ...run };
+  const end = new AbortController();
+  const send = async (look: LookMessage) => {
+    if (seen === 'unreachable') throw new QueueUnavailable('simulated');
+    looks.push(look);
+    if (seen) item = { ...item, look: { token: look.token, number: look.number, ...seen } };
+  };
+  const ports = {
+    clock,
+    log: recordingLog(),
+    random: { next: () => 0 },
+    canaries: [{ host: '10.0.0.1', port: 443 }],
+    dial: async () => ({ kind: 'failed', failureClass: 'CONNECT_REFUSED', message: 'refused' }),
+    store: { get: async () => item },
+    secondPlace: { place: 'here', send },
+  };
+  const self = selfWatch(
+    {
+      ports,
+      token: run.token,
+      message: { shard: '00' },
+      signal: end.signal,
+      ended: () => (end.signal.aborted ? { kind: 'slotDone' } : undefined),
+    } as unknown as Run,
+    { inDoubt: false, onRefused: () => undefined },
+  );
+  /** Whether the report of this target's probe counts. */
+  const probe = async (index: number, report: ProbeReport, { turns = false, changes = true } = {}) => {
+    const watched = self.watch();
+    await clock.advance(200);
+    const about = { reach: 'network', changes, confirms: report === success, turns, dialled: orderOf(index) } as const;
+    const judged = await clock.runUntil(Promise.resolve(watched.judge(report, about)));
+    watched.done();
+    return judged === report;
+  };
+  const probeAll = async (report: ProbeReport, options?: { readonly turns: boolean }) => {
+    const counted: boolean[] = [];
+    for (let index = 0; index < 12; index += 1) counted.push(await probe(index, report, options));
+    return counted;
+  };
+  return { clock, self, looks, probe, probeAll, end: () => end.abort() };
+}
+
+describe('a prober with another place', () => {
+  test('asks for no look while few fail, or only what is known as failed', async () => {
+    const { probe, probeAll, looks } = world({ failed: 5, succeeded: 0 });
+    await probeAll(success);
+    for (const index of [1, 2, 3]) await probe(index, failure);
+    for (let index = 0; index < 12; index += 1) await probe(index, failure, { changes: false });
+    assert.deepEqual(looks, []);
+  });
+
+  test('asks for one before the first of many turns, with five of them', async () => {
+    const { probeAll, looks } = world({ failed: 5, succeeded: 0 });
+    await probeAll(success);
+    await probeAll(failure);
+    const turned = await probeAll(failure, { turns: true });
+    assert.ok(turned.every(Boolean));
+    assert.equal(looks.length, 1);
+    const { sample = [], ...look } = looks[0] ?? {};
+    assert.deepEqual(
+      { ...look, sentAtMs: 0 },
+      { kind: 'look', shard: '00', token: 7, place: 'here', number: 1, sentAtMs: 0 },
+    );
+    assert.deepEqual(sample[0], { namespace: 'shop', name: 't0', container: 'c', probeType: 'readiness' });
+    assert.ok(sample.length <= 5 && new Set(sample.map(({ name }) => name)).size === sample.length);
+  });
+
+  test('fails nothing while that one reaches what fails here', async () => {
+    const { probeAll, self } = world({ failed: 1, succeeded: 4 });
+    await probeAll(success);
+    await probeAll(failure);
+    assert.ok(!(await probeAll(failure, { turns: true })).some(Boolean));
+    const health = self.health();
+    assert.equal(health.kind !== 'sound' && health.reason, 'SecondPlaceDisagrees');
+  });
+
+  test('asks again while it doubts, and trusts itself once its probes succeed', async () => {
+    const { probeAll, self, looks, clock } = world({ failed: 0, succeeded: 5 });
+    await probeAll(failure);
+    for (let round = 0; round < 12; round += 1) await probeAll(failure, { turns: true });
+    assert.ok(looks.length >= 2 && looks.length <= 4, `${looks.length} looks in 31 s`);
+    await probeAll(success);
+    await clock.advance(5_000);
+    assert.equal(self.health().kind, 'sound');
+  });
+
+  test('believes itself if no place answers in 15 s, or the queue takes nothing', async () => {
+    for (const seen of [undefined, 'unreachable'] as const) {
+      const { probeAll } = world(seen);
+      await probeAll(failure);
+      assert.ok((await probeAll(failure, { turns: true })).every(Boolean));
+    }
+  });
+
+  test('leaves nothing behind when its run ends while it waits', async () => {
+    const { probeAll, self, end, clock } = world(undefined);
+    await probeAll(failure);
+    end();
+    await clock.runUntil(self.stop());
+    assert.equal(clock.pending(), 0);
+  });
+});
