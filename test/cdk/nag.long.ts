@@ -4,12 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Validations } from 'aws-cdk-lib';
-import { Key } from 'aws-cdk-lib/aws-kms';
-import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import type { ProbeletProps } from '../../cdk/props.ts';
-import { checkTemplates, constructed, type Deployment, inSomeVpc, type Synthesized } from '../support/synthesized.ts';
+import { everything, onInstances, onTasks, someRegion } from '../support/deployments.ts';
+import { checkTemplates, constructed, type Synthesized } from '../support/synthesized.ts';
 
 checkTemplates(true);
 
@@ -49,33 +47,17 @@ function excused(path: string, id: string, reason: unknown): string {
   return `${path.replace('Probelet/Probelet/', '')}: ${id.replace('Annotation::', '')}`;
 }
 
-const onInstances: Deployment = () => ({ execRunner: { instances: { tagKey: 'probelet', tagValue: 'exec' } } });
-
-const everything: Deployment = (stack) => ({
-  ...inSomeVpc(stack),
-  tracing: true,
-  secrets: { 'ssm:/probelet/token': ['shop.test'], 'secretsmanager:probelet/token': ['shop.test'] },
-  execRunner: { instances: { tagKey: 'probelet', tagValue: 'exec' } },
-  encryptionKey: new Key(stack, 'Key', { enableKeyRotation: true }),
-  alarmTopic: new Topic(stack, 'Topic', { enforceSSL: true }),
-});
-
-const onTasks: ProbeletProps = { compute: 'fargate', fleet: [{ targets: 10_000, periodSeconds: 10, probe: 'https' }] };
-
 describe('cdk-nag’s AwsSolutions', () => {
   test('finds nothing in a deployment', () => assert.deepEqual(findings(constructed()), []));
 
   test('finds nothing in one with a key, a topic, a VPC, secrets and runners of its own', () => {
-    assert.deepEqual(findings(constructed(everything, { region: 'eu-central-1' })), []);
+    assert.deepEqual(findings(constructed(everything, someRegion)), []);
     assert.deepEqual(findings(constructed(onInstances)), []);
   });
 
   test('finds nothing in one with tasks, in a network of their own and in one that is given', () => {
     assert.deepEqual(findings(constructed(onTasks)), []);
-    assert.deepEqual(
-      findings(constructed((stack) => ({ ...onTasks, ...everything(stack) }), { region: 'eu-central-1' })),
-      [],
-    );
+    assert.deepEqual(findings(constructed((stack) => ({ ...onTasks, ...everything(stack) }), someRegion)), []);
   });
 
   test('looks', () => {
@@ -99,7 +81,7 @@ describe('cdk-nag’s AwsSolutions', () => {
     assert.deepEqual(acknowledged(constructed()), always);
     assert.deepEqual(acknowledged(constructed(onTasks)).toSorted(), [...always, ...ofTasks].toSorted());
     assert.deepEqual(
-      acknowledged(constructed(everything, { region: 'eu-central-1' })).toSorted(),
+      acknowledged(constructed(everything, someRegion)).toSorted(),
       [
         ...always,
         'Bus/DeadLetters: AwsSolutions-SQS3',

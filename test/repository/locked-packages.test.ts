@@ -70,7 +70,7 @@ for (const path of ['test/support/requirements.txt', 'test/support/dockerfiles.t
   });
 
 test('pip is told to install nothing without a hash', () => {
-  for (const path of ['test/support/ministack.ts', 'test/support/dockerfiles.sh', 'test/api/schemathesis.sh'])
+  for (const path of ['test/support/python-programs.ts', 'test/support/dockerfiles.sh', 'test/api/schemathesis.sh'])
     for (const line of read(path)
       .split('\n')
       .filter((text) => /pip'?\)?,? .*install/.test(text)))
