@@ -2,7 +2,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
@@ -17,7 +17,7 @@ export type Watched = {
   readonly functions: { readonly [name in FunctionName]: LambdaFunction };
   readonly deadLetters: { readonly [name: string]: Queue };
   readonly tasks: ProberTasks | undefined;
-  readonly table: TableV2;
+  readonly table: ITableV2;
   /** The queue of status-sync. */
   readonly syncs: Queue;
 };

@@ -11,7 +11,7 @@ import {
   type IMetric,
   Stats,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { functionNames } from '../functions/bundling.ts';
@@ -19,7 +19,7 @@ import type { MetricName } from '../functions/lambda/metrics.ts';
 import { productMetric, type Watched } from './alarms.ts';
 
 type Shown = Watched & {
-  readonly table: TableV2;
+  readonly table: ITableV2;
   readonly alarms: readonly IAlarm[];
   readonly queues: readonly Queue[];
   readonly detailedMetrics: boolean;

@@ -1,7 +1,7 @@
 /** The shard queue, the four functions with their triggers, and the prober's tasks if there are any; of one release. */
 import { createHash } from 'node:crypto';
 import { Duration } from 'aws-cdk-lib';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -10,6 +10,7 @@ import type { Construct } from 'constructs';
 import type { FunctionName } from '../functions/bundling.ts';
 import { productVersion } from '../functions/product-version.ts';
 import { fleetLimits, withLimits } from '../shared/core/quota.ts';
+import { syncConcurrencyOf } from '../shared/cost/sizes.ts';
 import { tasksOf } from '../shared/cost/tasks.ts';
 import type { NodeFunction } from './node-function.ts';
 import { adviceEnvironment, proberEnvironment } from './prober-environment.ts';
@@ -17,14 +18,14 @@ import { ProberFleet, ShardQueue } from './prober-fleet.ts';
 import type { ProberTasks } from './prober-tasks.ts';
 import type { ProbeletProps } from './props.ts';
 import { ShardSchedule } from './shard-schedule.ts';
-import { StatusSync, syncConcurrencyOf } from './status-sync.ts';
+import { StatusSync } from './status-sync.ts';
 import { TargetApi } from './target-api.ts';
 import { computeOf, layoutOf } from './validate-props.ts';
 
 type Options = {
   readonly props: ProbeletProps & Required<Pick<ProbeletProps, 'mode' | 'memorySize'>>;
   readonly stage: string;
-  readonly table: TableV2;
+  readonly table: ITableV2;
   readonly bus: EventBus;
 };
 

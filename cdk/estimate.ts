@@ -4,6 +4,7 @@ import { metricCount } from '../functions/lambda/metrics.ts';
 import { type CostEstimate, estimateCost } from '../shared/cost/estimate.ts';
 import { type Fleet, type FleetMode, type FleetPart, wayText } from '../shared/cost/fleet.ts';
 import { pricesReadIn, pricesRegion } from '../shared/cost/prices.ts';
+import { newAccountConcurrency, otherConcurrency, proberConcurrencyOf } from '../shared/cost/sizes.ts';
 import { type Held, heldText, tooHeavyText } from '../shared/cost/tasks.ts';
 
 type Input = Held & {
@@ -40,7 +41,18 @@ export function warnOfCost(annotations: Annotations, { budget, fleet, ...input }
   if (budget !== undefined && estimate.usd > budget)
     annotations.addWarningV2('probelet:budget', `budget: is $${budget}, less than the estimate. ${described}`);
   if (estimate.layout.load > 1) annotations.addWarningV2('probelet:capacity', tooHeavy(estimate, input));
+  sayConcurrency(annotations, estimate, input.compute);
   return described;
+}
+
+/** Tasks take none of it. */
+function sayConcurrency(annotations: Annotations, { layout }: CostEstimate, compute: Held['compute']): void {
+  const needed = proberConcurrencyOf(layout) + otherConcurrency;
+  if (compute === 'fargate' || needed <= newAccountConcurrency) return;
+  annotations.addInfoV2(
+    'probelet:concurrency',
+    `fleet: ${layout.shards.length} shards need ${needed} concurrent executions of Lambda, and a new account has ${newAccountConcurrency}: see "aws lambda get-account-settings", and request an increase before you deploy`,
+  );
 }
 
 function tooHeavy({ layout }: CostEstimate, held: Held): string {

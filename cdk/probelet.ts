@@ -1,7 +1,7 @@
 /** probelet as a construct. All settings are props; nothing is read from context or environment. */
 import { Annotations, CfnOutput, Names, Stack } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { FargateService } from 'aws-cdk-lib/aws-ecs';
 import { type EventBus, type IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
@@ -33,7 +33,7 @@ export type UpdateRule = {
 };
 
 export class Probelet extends Construct {
-  readonly table: TableV2;
+  readonly table: ITableV2;
   readonly bus: EventBus;
   readonly api: HttpApi;
   readonly apiUrl: string;

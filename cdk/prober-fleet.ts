@@ -1,6 +1,6 @@
 /** The shard queue, and the prober as a function or as tasks: one message is one shard for one slot. */
 import { Duration, Validations } from 'aws-cdk-lib';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -43,7 +43,7 @@ export class ShardQueue extends Construct {
 
 type Props = {
   readonly settings: FunctionSettings;
-  readonly table: TableV2;
+  readonly table: ITableV2;
   readonly bus: EventBus;
   readonly shards: Queue;
   readonly memorySize: number;

@@ -1,6 +1,6 @@
 /** Runs the schedule every minute. A late, repeated or missing run does no harm, so nothing is retried. */
 import { Duration, Validations } from 'aws-cdk-lib';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { type EventBus, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { EventInvokeConfig } from 'aws-cdk-lib/aws-lambda';
@@ -18,7 +18,7 @@ const eventAgeMax = Duration.seconds(60);
 
 type Props = {
   readonly settings: FunctionSettings;
-  readonly table: TableV2;
+  readonly table: ITableV2;
   readonly bus: EventBus;
   readonly shards: Queue;
 };

@@ -1,6 +1,6 @@
 /** The rule, queue and function that compute a target's status after a hint on the bus. */
 import { Duration } from 'aws-cdk-lib';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { type EventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
@@ -8,7 +8,6 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { mappingActions, tableActions } from '../functions/rights.ts';
 import { type DetailType, eventSource } from '../shared/bus/events.ts';
-import { type Fleet, targetsOf } from '../shared/cost/fleet.ts';
 import { deadLetterQueue, encryptionOf } from './dead-letters.ts';
 import { type FunctionSettings, NodeFunction } from './node-function.ts';
 import { allow, publishOn, useKey } from './statement.ts';
@@ -19,27 +18,12 @@ const timeout = Duration.seconds(30);
 const visibility = Duration.seconds(180);
 const receivesMax = 5;
 const batchSize = 10;
-/** Enough for a small fleet, and leaves the account's concurrency to the probers when many targets change. */
-const concurrencyMin = 5;
-/** Lambda's limit for a mapping. */
-const concurrencyMax = 1_000;
-/** Of one invocation at 256 MB: `npm run bench:mass`. */
-const syncsPerSecond = 20;
-/** Within which the statuses of a whole fleet take in that it has failed. */
-const withinSeconds = 60;
-
-/** How many invocations at a time take in the failure of the whole fleet within a minute. */
-export function syncConcurrencyOf(fleet: Fleet): number {
-  const needed = Math.ceil(targetsOf(fleet) / (syncsPerSecond * withinSeconds));
-  return Math.min(concurrencyMax, Math.max(concurrencyMin, needed));
-}
-
 /** Events that may change a status. */
 const wakeners: readonly DetailType[] = ['Probe Result Changed', 'Target Sync Requested'];
 
 type Props = {
   readonly settings: FunctionSettings;
-  readonly table: TableV2;
+  readonly table: ITableV2;
   readonly bus: EventBus;
   /** Invocations at the same time. */
   readonly concurrency: number;

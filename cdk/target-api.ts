@@ -11,7 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
@@ -61,7 +61,7 @@ const throttle = { rateLimit: 50, burstLimit: 100 } as const;
 
 type Props = {
   readonly settings: FunctionSettings;
-  readonly table: TableV2;
+  readonly table: ITableV2;
   readonly bus: EventBus;
   readonly authorizer?: IHttpRouteAuthorizer | undefined;
   readonly reservedConcurrency?: number | undefined;

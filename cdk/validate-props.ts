@@ -12,6 +12,7 @@ import { secretHost } from '../shared/core/secret-hosts.ts';
 import { reachOf } from '../shared/core/self-health.ts';
 import { cheapestCompute, memoryFor } from '../shared/cost/compute.ts';
 import { type FleetLayout, fleetLayout, reaches } from '../shared/cost/fleet.ts';
+import { proberConcurrencyOf } from '../shared/cost/sizes.ts';
 import type { Compute } from '../shared/cost/tasks.ts';
 import { nearest } from '../shared/lib/nearest.ts';
 import { didYouMean, readCidr } from '../shared/net/cidr.ts';
@@ -81,6 +82,10 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
   removalPolicy: {
     allowed: removalPolicies.join(', '),
     schema: z.enum(removalPolicies),
+  },
+  tableName: {
+    allowed: 'the name of a table: 3 to 255 letters, digits, dots, dashes or underscores',
+    schema: z.string().regex(/^[\w.-]{3,255}$/),
   },
   vpc: construct('a VPC'),
   vpcSubnets: { allowed: 'a selection of subnets', schema: z.looseObject({}) },
@@ -196,6 +201,9 @@ function crossProblems(props: ProbeletProps, stack: Stack): readonly string[] {
           'encryptionKey: allowed: only in a stack with a region (env), since the table needs a key in each of its regions',
         ]
       : []),
+    ...(props.tableName !== undefined && props.removalPolicy !== undefined
+      ? ['removalPolicy: allowed: only without tableName, since a table that exists already is not removed']
+      : []),
     ...(vpcSubnets && !vpc ? ['vpcSubnets: allowed: only together with vpc'] : []),
     ...(securityGroups && !vpc ? ['securityGroups: allowed: only together with vpc'] : []),
     ...(allowLoopback && stage !== emulatorStage
@@ -246,6 +254,6 @@ type Least = { readonly least: number; readonly reason: string };
 const tooFew = (prop: string, value: number | undefined, { least, reason }: Least): readonly string[] =>
   value !== undefined && value < least ? [`${prop}: is ${value}; allowed: at least ${least} (${reason})`] : [];
 
-const leastConcurrency = (props: ProbeletProps): number => 2 * shardsOf(props) + 2;
+const leastConcurrency = (props: ProbeletProps): number => proberConcurrencyOf(layoutOf(props));
 
 const shardsOf = (props: ProbeletProps): number => layoutOf(props).shards.length;

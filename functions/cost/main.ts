@@ -7,8 +7,15 @@ import { type CostEstimate, deployedAlarms, estimateCost, taskAlarms } from '../
 import { fittingMemory } from '../../shared/cost/fitting-memory.ts';
 import { type FleetPart, reaches } from '../../shared/cost/fleet.ts';
 import { type Peer, peerCost } from '../../shared/cost/peers.ts';
+import {
+  otherConcurrency,
+  proberConcurrencyOf,
+  syncConcurrencyOf,
+  syncsPerSecond,
+  throughputOf,
+} from '../../shared/cost/sizes.ts';
 import { type Compute, tasksOf } from '../../shared/cost/tasks.ts';
-import { natGatewayUsd, probeTransfer, transferUsd } from '../../shared/cost/transfer.ts';
+import { natGatewayUsd, probeTransfer, type TransferOptions, transferUsd } from '../../shared/cost/transfer.ts';
 import { metricCount } from '../lambda/metrics.ts';
 
 type Shown = FleetPart & Required<Pick<FleetPart, 'probe'>>;
@@ -55,6 +62,8 @@ export function costTables(): string {
       [...fleetColumns, 'probelet', 'a Lambda per tick', 'Route 53', 'Synthetics', 'data transfer beside'],
       compared,
     ),
+    savingsTable(),
+    sizesTable(),
   ].join('\n');
 }
 
@@ -115,6 +124,58 @@ const watchedWith = (compute: Compute) => ({
   ...watched,
   alarms: watched.alarms + (compute === 'fargate' ? taskAlarms : 0),
 });
+
+type SavingOptions = TransferOptions & { readonly compute?: Compute };
+
+/** What a target of 10,000 costs, and what it costs with one thing changed. */
+function savingsTable(): string {
+  const plain: Shown = { targets: 10_000, probe: 'https', periodSeconds: 10 };
+  const rows: readonly (readonly [what: string, change: Partial<Shown>, options?: SavingOptions])[] = [
+    ['HTTPS each 10 s', {}],
+    ['each 30 s', { periodSeconds: 30 }],
+    ['each 60 s', { periodSeconds: 60 }],
+    ['gRPC', { probe: 'grpc' }],
+    ['HTTP', { probe: 'http' }],
+    ['TCP', { probe: 'tcp' }],
+    ['`tlsSessionResumption`, without the CPU that it spares', {}, { tlsSessionResumption: true }],
+    ['within the region', { reach: 'region' }],
+    ['tasks', {}, { compute: 'fargate' }],
+  ];
+  const costs = rows.map(([what, change, options]) => {
+    const compute: Compute = options?.compute ?? 'lambda';
+    const fleet = [{ ...plain, ...change }];
+    const memorySize = memoryFor(compute, fleet, mode);
+    const estimate = estimateCost({ ...watchedWith(compute), fleet, mode, ...options, compute, memorySize });
+    return { what, usd: estimate.usd / plain.targets, transfer: estimate.transferUsd / plain.targets };
+  });
+  const whole = costs[0]?.usd ?? 0;
+  const cells = costs.map(({ what, usd, transfer }) => [
+    ...[what, perTarget(usd - transfer), perTarget(transfer), perTarget(usd)],
+    `${Math.round((1 - usd / whole) * 100)} %`,
+  ]);
+  return table(['a target of 10,000', 'all services', 'data transfer', 'together', 'saved'], cells);
+}
+
+/** What grows with the fleet and is chosen for it, beside memory and shards. */
+function sizesTable(): string {
+  const rows = [100, 10_000, 100_000].map((targets) => {
+    const fleet: readonly Shown[] = [{ targets, probe: 'https', periodSeconds: 10 }];
+    const memorySize = fittingMemory(fleet, mode);
+    const { layout } = estimateCost({ ...watched, fleet, mode, memorySize });
+    const { readUnitsPerSecond, writeUnitsPerSecond } = throughputOf(fleet);
+    const syncs = syncConcurrencyOf(fleet);
+    const sizes = [layout.shards.length, proberConcurrencyOf(layout) + otherConcurrency, syncs, syncs * syncsPerSecond];
+    return [...[targets, memorySize, ...sizes, readUnitsPerSecond, writeUnitsPerSecond].map(String)];
+  });
+  const columns = [
+    'memory, MB',
+    'shards',
+    'concurrent executions, at least',
+    'of status-sync, at most',
+    'syncs a second',
+  ];
+  return table(['targets', ...columns, 'read units a second', 'write units a second'], rows);
+}
 
 const fleetColumns = ['targets', 'probe', 'period'];
 

@@ -19,6 +19,7 @@ import { fittingMemory } from '../../shared/cost/fitting-memory.ts';
 import type { FleetPart, Reach } from '../../shared/cost/fleet.ts';
 import { type Peer, peerCost } from '../../shared/cost/peers.ts';
 import { prices, spotPart } from '../../shared/cost/prices.ts';
+import type { Compute } from '../../shared/cost/tasks.ts';
 import { probeTransfer } from '../../shared/cost/transfer.ts';
 import { pollMsMax } from '../../shared/queue/sqs.ts';
 import { beatIntervalMs } from '../../shared/run/beat.ts';
@@ -252,6 +253,18 @@ describe('synth', () => {
   test('warns above the budget', () => {
     const [, warning] = said({ budget: 5 });
     assert.match(warning ?? '', /^warning budget: is \$5, less than the estimate\. About \$\d+\.\d\d a month for /);
+  });
+
+  test('says what a new account has to ask for, beyond two shards of the function', () => {
+    const told = (targets: number, compute?: Compute) =>
+      said({ fleet: [{ targets, periodSeconds: 10, probe: 'https' }], ...(compute && { compute }) }).filter((each) =>
+        /^info fleet: \d+ shards need/.test(each),
+      );
+    assert.deepEqual([told(1_000), told(10_000, 'fargate')], [[], []]);
+    assert.match(
+      told(10_000)[0] ?? '',
+      /: 4 shards need 14 concurrent executions of Lambda, and a new account has 10: /,
+    );
   });
 
   test('has the estimate as an output too, since the CDK shows no info beside a warning', () => {

@@ -83,6 +83,7 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
     ...wrongSecrets.map((secrets) => ['secrets', secrets, references] as const),
     ['execRunner', {}, runners],
     ['fleet', [{ targets: 5 }], fleets],
+    ['tableName', 'a b', 'the name of a table: 3 to 255 letters, digits, dots, dashes or underscores'],
     ['targetsMax', 0, 'a whole number from 1 to 10000000'],
   ];
 
@@ -115,6 +116,10 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
     [
       { compute: 'fargate', fleet: fleetOf(10_000), memorySize: 512 },
       'memorySize: is 512; allowed: only with compute lambda, since a shard of tasks has one vCPU',
+    ],
+    [
+      { tableName: 'probelet-restored', removalPolicy: RemovalPolicy.DESTROY },
+      'removalPolicy: allowed: only without tableName, since a table that exists already is not removed',
     ],
     [{ vpcSubnets: {} }, 'vpcSubnets: allowed: only together with vpc'],
     [{ reservedConcurrency: 3 }, `reservedConcurrency: is 3; allowed: at least 4 (2 × 1 shards + 2, ${room})`],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { tableDefinition } from '../support/dynamodb-table.ts';
-import { resourcesOf, synthesized } from '../support/synthesized.ts';
+import { functionsOf, resourcesOf, synthesized } from '../support/synthesized.ts';
 
 const tableOf = (template: ReturnType<typeof synthesized>) => {
   const [table, ...others] = resourcesOf(template, 'AWS::DynamoDB::GlobalTable');
@@ -33,6 +33,19 @@ describe('the table', () => {
       tableOf(synthesized({ fleet: [{ targets, periodSeconds: 10 }], memorySize: 10_240 })).Properties.WarmThroughput;
     assert.equal(warmthOf(20_000), undefined);
     assert.deepEqual(warmthOf(100_000), { ReadUnitsPerSecond: 12_000, WriteUnitsPerSecond: 20_000 });
+  });
+
+  test('is one that exists already, where its name is given: every function has it, and no other', () => {
+    const tableName = 'probelet-restored';
+    const template = synthesized({ tableName });
+    assert.deepEqual(resourcesOf(template, 'AWS::DynamoDB::GlobalTable'), []);
+    const names = functionsOf(template).map(({ Properties }) => Properties.Environment.Variables.PROBELET_TABLE);
+    assert.deepEqual(names, Array(4).fill(tableName));
+    const granted = resourcesOf(template, 'AWS::IAM::Policy').flatMap(({ Properties }) =>
+      Properties.PolicyDocument.Statement.filter(({ Sid }: { readonly Sid?: string }) => Sid === 'Table'),
+    );
+    assert.equal(granted.length, 4);
+    for (const { Resource } of granted) assert.match(JSON.stringify(Resource), /:table\/probelet-restored"/);
   });
 
   test('goes with its stack when it is configured to', () => {

