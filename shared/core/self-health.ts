@@ -65,7 +65,7 @@ const clockJumpMs = 2_000;
 /** Wall time moved against monotonic time by more than a gradual correction would. */
 export const isClockJump = (jumpMs: number): boolean => Math.abs(jumpMs) > clockJumpMs;
 
-/** The ways out of this machine that differ in a VPC: to its own addresses and those of its peers, and to the internet. */
+/** The ways out of this machine that differ in a VPC: to addresses of its own and of its peers, and to the internet. */
 export type Route = 'private' | 'public';
 
 /**

@@ -33,6 +33,7 @@ const instances = ['i-0123456789abcdef0', 'mi-0123456789abcdef0'];
 const longMs = 7_500;
 const shortMs = 6_000;
 const minuteSeconds = 60;
+const mappedLoopback = '::ffff:127.0.0.1';
 const triesMax = 6;
 
 const pathOf = (name: string): string => `/v1/namespaces/default/targets/${name}`;
@@ -98,6 +99,9 @@ describe('a function that may do what its role allows', { concurrency: false }, 
       readinessProbe: { httpGet: { ...httpGet, httpHeaders }, ...often },
     });
     await register('reported', { lifecycle: 'reported', readinessProbe: { httpGet, ...often } });
+    // Whose failures a second place looks at: only what is on loopback as written needs none.
+    for (const name of ['seen-here', 'seen-there'])
+      await register(name, { host: mappedLoopback, readinessProbe: { httpGet, ...often, failureThreshold: 20 } });
     await register('by-function', { readinessProbe: { exec: { command: ['echo'] }, ...often, timeoutSeconds: 5 } });
     for (const instance of instances)
       await register(`on-${instance}`, {

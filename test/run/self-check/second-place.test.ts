@@ -1,4 +1,4 @@
-/** A prober asks another place before many of its targets turn unhealthy, and doubts itself while that one disagrees. */
+/** A prober asks another place before many targets turn unhealthy, and doubts itself while that one disagrees. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ProbeReport } from '../../../shared/core/probe-report.ts';
