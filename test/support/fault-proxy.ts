@@ -68,8 +68,11 @@ export const faultAt =
   (call) =>
     call.index === index ? fault : { kind: 'pass' };
 
+/** `headers`: what each request gets on its way. */
+type Target = { readonly port: number; readonly headers?: Readonly<Record<string, string>> };
+
 export async function startFaultProxy(
-  target: { readonly port: number },
+  target: Target,
   onForwarded: (forwarded: Forwarded) => void = () => undefined,
 ): Promise<FaultProxy> {
   let script = passAll;
@@ -91,7 +94,7 @@ export async function startFaultProxy(
     calls.push(call);
     const forward = async () => {
       const sentAtMs = performance.now();
-      const answer = await forwarded(incoming, body, target.port);
+      const answer = await forwarded(incoming, body, target);
       onForwarded({ call, answer, sentAtMs, answeredAtMs: performance.now() });
       return answer;
     };
@@ -182,9 +185,10 @@ const droppedHeaders: ReadonlySet<string> = new Set([
   'content-length',
 ]);
 
-function forwarded(incoming: IncomingMessage, body: Buffer, port: number): Promise<Answer> {
+function forwarded(incoming: IncomingMessage, body: Buffer, { port, headers: more }: Target): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const { method, url, headers } = incoming;
+    const { method, url } = incoming;
+    const headers = { ...incoming.headers, ...more };
     const onward = request({ host: '127.0.0.1', port, method, path: url, headers }, (response) => {
       bodyOf(response).then(
         (answer) =>

@@ -14,7 +14,7 @@ export type Emulator = {
   readonly guard: Pick<Guard, 'enforce' | 'refused'>;
   /** What the function whose name has this in it has logged so far, line by line. */
   log(part: string): readonly LogLine[];
-  /** The process that last began to run this function. */
+  /** The process that last began to run this function, but for one of a published version. */
   pid(part: string): number;
   stop(): Promise<void>;
 };
@@ -30,7 +30,7 @@ if [ -n "$PROBELET_SHARD_QUEUE_URL" ]; then
   export PROBELET_SHARD_QUEUE_URL="${endpoint}/\${rest#*/}"
 fi
 name="${folder}/\${AWS_LAMBDA_FUNCTION_NAME:-none}"
-echo $$ >>"$name.pid"
+if [ "$AWS_LAMBDA_FUNCTION_VERSION" = '$LATEST' ]; then echo $$ >>"$name.pid"; fi
 exec '${process.execPath}' "$@" 2> >(exec tee -a "$name.log" >&2)
 `;
 

@@ -5,11 +5,12 @@
  */
 import { parseArgs } from 'node:util';
 import { scoreLine } from '../../support/figures.ts';
+
 import { pythonPrograms } from '../../support/python-programs.ts';
 import { playAccount } from './account/play.ts';
+import { startStrictEmulator } from './account/emulator.ts';
 import { type Site, siteOf } from './account/site.ts';
 import { emulatorPlace, region } from './cdk.ts';
-import { startEmulator } from './emulator.ts';
 import { play } from './play.ts';
 import { stepRunner } from './runner.ts';
 import type { Use } from './steps/deploy.ts';
@@ -97,9 +98,9 @@ function realSite(): Site {
 }
 
 async function emulatedSite(use: Use): Promise<Site> {
-  const emulator = await startEmulator();
+  const emulator = await startStrictEmulator();
   use(emulator.stop);
-  const keys = { accessKeyId: `E2E${crypto.randomUUID().slice(0, 8)}`, secretAccessKey: 'local' };
+  const keys = { accessKeyId: 'test', secretAccessKey: 'test' };
   const place = emulatorPlace(emulator.endpoint, keys);
   // The client of this process takes them from there, as it takes those of a user.
   for (const [name, value] of Object.entries(place.env)) process.env[name] = value;

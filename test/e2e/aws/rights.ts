@@ -24,6 +24,7 @@ export async function guardFunctions(
   const refused: string[] = [];
   const { play, endpoint, close } = await startFaultProxy(emulator);
   play((call) => {
+    if (stackAnswer.test(call.path)) return { kind: 'pass' };
     const { key } = signedBy(call);
     const denied = rights && asksOf(call).find((ask) => !isAllowed(rights?.get(key) ?? [], ask));
     if (!denied) return { kind: 'edit', edit: (answer) => edit(call, answer) };
@@ -39,6 +40,9 @@ export async function guardFunctions(
     },
   };
 }
+
+/** Where the function of a custom resource answers CloudFormation: on AWS an address that is signed already. */
+const stackAnswer = /^\/_ministack\/cfn-response\//;
 
 type DeployedFunction = { readonly FunctionName: string; readonly Role: string };
 
