@@ -1,11 +1,9 @@
 /** The shard queue, the four functions with their triggers, and the prober's tasks if there are any; of one release. */
 import { createHash } from 'node:crypto';
-import { Duration } from 'aws-cdk-lib';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
-import { Trigger } from 'aws-cdk-lib/triggers';
 import type { Construct } from 'constructs';
 import type { FunctionName } from '../functions/bundling.ts';
 import { productVersion } from '../functions/product-version.ts';
@@ -17,6 +15,7 @@ import { adviceEnvironment, proberEnvironment } from './prober-environment.ts';
 import { ProberFleet, ShardQueue } from './prober-fleet.ts';
 import type { ProberTasks } from './prober-tasks.ts';
 import type { ProbeletProps } from './props.ts';
+import { startOnce } from './release-trigger.ts';
 import { ShardSchedule } from './shard-schedule.ts';
 import { StatusSync } from './status-sync.ts';
 import { TargetApi } from './target-api.ts';
@@ -79,6 +78,7 @@ export function engine(scope: Construct, { props, stage, table, bus }: Options):
     reservedConcurrency: props.apiReservedConcurrency,
   });
   release(releaseOf({ prober, tasks }, props), { schedule, prober, tasks });
+  startOnce(prober, { before: schedule, logRetention, encryptionKey });
   return {
     parts: { schedule, prober, 'status-sync': statusSync, api: api.handler },
     tasks,
@@ -98,15 +98,7 @@ function release(name: string, { schedule, prober, tasks }: Probers & { readonly
   for (const one of [prober, schedule]) one.function.addEnvironment(releaseVariable, name);
   tasks?.container.addEnvironment(releaseVariable, name);
   schedule.function.node.addDependency(prober.function, ...(tasks ? [tasks.service] : []));
-  new Trigger(prober, 'Starts', {
-    handler: prober.function,
-    timeout: startTimeout,
-    executeBefore: [schedule.function],
-  });
 }
-
-/** A cold start and one read of the table take a second. */
-const startTimeout = Duration.minutes(1);
 
 const releaseVariable = 'PROBELET_RELEASE';
 

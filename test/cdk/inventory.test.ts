@@ -31,7 +31,7 @@ test('these kinds of resources, so many of each', () => {
     'AWS::Lambda::Permission': 2,
     'AWS::Lambda::EventSourceMapping': 2,
     'AWS::Lambda::EventInvokeConfig': 1,
-    'AWS::Logs::LogGroup': 5,
+    'AWS::Logs::LogGroup': 6,
     'AWS::ApiGatewayV2::Api': 1,
     'AWS::ApiGatewayV2::Integration': 1,
     'AWS::ApiGatewayV2::Route': 17,
