@@ -1,6 +1,6 @@
 /** The CDK's command line, as a user runs it, with an account of AWS or the emulator of one. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 
@@ -8,8 +8,11 @@ export type Cdk = {
   bootstrap(): Promise<void>;
   /** The stack's outputs. */
   deploy(app: App): Promise<Readonly<Record<string, string>>>;
+  /** As the stack was last synthesized here; what was not has not been deployed. */
   destroy(app: App): Promise<void>;
   /** Ends what is going on. */
+  interrupt(): void;
+  /** Ends it, and nothing more can be done. */
   stop(): void;
 };
 
@@ -55,7 +58,7 @@ export function cdkCli(place: Place): Cdk {
   const { account, region } = place;
   const folder = mkdtempSync(join(tmpdir(), 'probelet-cdk-'));
   const environment = environmentOf(place, folder);
-  const over = new AbortController();
+  let over = new AbortController();
   const run = (cwd: string, ...args: readonly string[]) =>
     runCdk([...args, '--no-notices', '--ci'], { cwd, env: environment, signal: over.signal });
   const appArgs = ({ stack, command, context }: App): readonly string[] => [
@@ -64,6 +67,7 @@ export function cdkCli(place: Place): Cdk {
     ...['--output', join(folder, stack)],
     ...Object.entries(context).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ];
+  const interrupt = () => over.abort();
   return {
     // By account, so that no app is needed.
     bootstrap: () => run(root, 'bootstrap', `aws://${account}/${region}`, '--app', ''),
@@ -80,9 +84,17 @@ export function cdkCli(place: Place): Cdk {
       );
       return JSON.parse(readFileSync(outputs, 'utf8'))[app.stack] ?? {};
     },
-    destroy: (app) => run(app.folder ?? root, 'destroy', ...appArgs(app), '--force'),
+    async destroy({ stack }) {
+      const synthesized = join(folder, stack);
+      if (existsSync(join(synthesized, 'manifest.json')))
+        await run(root, 'destroy', stack, '--app', synthesized, '--force');
+    },
+    interrupt() {
+      interrupt();
+      over = new AbortController();
+    },
     stop() {
-      over.abort();
+      interrupt();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -25,10 +25,6 @@ export type Emulator = {
  */
 const watchedNode = (folder: string, endpoint: string): string => `#!/bin/bash
 export AWS_ENDPOINT_URL='${endpoint}' AWS_ACCESS_KEY_ID="$AWS_LAMBDA_FUNCTION_NAME"
-if [ -n "$PROBELET_SHARD_QUEUE_URL" ]; then
-  rest="\${PROBELET_SHARD_QUEUE_URL#http://}"
-  export PROBELET_SHARD_QUEUE_URL="${endpoint}/\${rest#*/}"
-fi
 name="${folder}/\${AWS_LAMBDA_FUNCTION_NAME:-none}"
 if [ "$AWS_LAMBDA_FUNCTION_VERSION" = '$LATEST' ]; then echo $$ >>"$name.pid"; fi
 exec '${process.execPath}' "$@" 2> >(exec tee -a "$name.log" >&2)

@@ -5,13 +5,12 @@
  */
 import { parseArgs } from 'node:util';
 import { scoreLine } from '../../support/figures.ts';
-
 import { pythonPrograms } from '../../support/python-programs.ts';
-import { playAccount } from './account/play.ts';
 import { startStrictEmulator } from './account/emulator.ts';
+import { playAccount } from './account/play.ts';
 import { type Site, siteOf } from './account/site.ts';
 import { emulatorPlace, region } from './cdk.ts';
-import { play } from './play.ts';
+import { play, playSyncsStop } from './play.ts';
 import { stepRunner } from './runner.ts';
 import type { Use } from './steps/deploy.ts';
 import { fullMinutes } from './steps/steady.ts';
@@ -22,17 +21,20 @@ Deploys probelet on an emulator of AWS, uses it as its users do, and removes it.
 
   --steady        measures the steady state for 10 min instead of 2, counts what a take-over costs as it comes, and
                   disables status-sync until its alarm would be raised
-  --aws           in an account of AWS, with the credentials of the environment: what is made is removed at the end, and
-                  costs a few cents; docs/operating.md, A first half day on AWS, says what each step decides
+  --syncs-stop    only disables status-sync until its alarm would be raised
+  --aws           two deployments side by side, in an account of AWS, with the credentials of the environment: what is
+                  made is removed at the end, also after an interruption, and costs a few cents; docs/operating.md,
+                  A first half day on AWS, says what each step decides
   --account ID    the account, so that no other is meant by mistake
   --region NAME   default us-east-1
   --profile NAME  of the AWS configuration
-  --on-emulator   plays the steps of --aws with the endpoint of an emulator, which skips what that does not enforce
+  --on-emulator   plays the steps of --aws with the endpoint of an emulator, and says what that skips
 `;
 
 const { values } = parseArgs({
   options: {
     steady: { type: 'boolean', default: false },
+    'syncs-stop': { type: 'boolean', default: false },
     aws: { type: 'boolean', default: false },
     account: { type: 'string' },
     region: { type: 'string', default: region },
@@ -62,33 +64,40 @@ try {
 /** Minutes of steady targets: the whole run takes less than 10 min, also if a slot ends in between. */
 const minutes = 2;
 
+const runner = stepRunner(say);
 const stops: (() => Promise<void> | void)[] = [];
+const use: Use = (stop) => void stops.push(stop);
 /** Ends what was started, the last one first. A failure to end is printed and does not keep the others. */
 const stopAll = async () => {
   for (let stop = stops.pop(); stop; stop = stops.pop())
     await (async () => stop())().catch((error: unknown) => say(`not ended: ${String(error)}`));
 };
-let interruptedBy: NodeJS.Signals | undefined;
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => {
-    interruptedBy = signal;
-    void stopAll().finally(() => process.exit(1));
-  });
-
-const runner = stepRunner(say);
-const use = (stop: () => Promise<void> | void) => void stops.push(stop);
-const played = values.aws
-  ? playAccount(runner, isReal ? realSite() : await emulatedSite(use), use)
-  : play(runner, { use, isFull: values.steady, minutes: values.steady ? fullMinutes : minutes });
-// A step that failed has said so.
-await played.catch(() => undefined);
-// An interrupted run fails for that reason, and the signal handler ends this process.
-if (interruptedBy === undefined) {
+const end = async (): Promise<never> => {
   await stopAll();
   const score = runner.score();
   say(scoreLine(score));
   process.exit(score.failed === 0 ? 0 : 1);
-}
+};
+let isInterrupted = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    // A terminal and npm both send it.
+    if (isInterrupted) return;
+    isInterrupted = true;
+    say(`${signal}: what was made is removed`);
+    runner.interrupt();
+    void end();
+  });
+
+const options = { use, isFull: values.steady, minutes: values.steady ? fullMinutes : minutes };
+const played = async () => {
+  if (values.aws) return playAccount(runner, isReal ? realSite() : await emulatedSite(), use);
+  return values['syncs-stop'] ? playSyncsStop(runner, use) : play(runner, options);
+};
+// A step that failed has said so.
+await played().catch(() => undefined);
+// The handler of the signal ends this process.
+if (!isInterrupted) await end();
 
 function realSite(): Site {
   const { account = '', region, profile } = values;
@@ -97,12 +106,11 @@ function realSite(): Site {
   return siteOf({ account, region, env: Object.fromEntries(own) });
 }
 
-async function emulatedSite(use: Use): Promise<Site> {
-  const emulator = await startStrictEmulator();
-  use(emulator.stop);
-  const keys = { accessKeyId: 'test', secretAccessKey: 'test' };
-  const place = emulatorPlace(emulator.endpoint, keys);
+async function emulatedSite(): Promise<Site> {
+  const { endpoint, owner, stop } = await runner.step('starts an emulator that checks rights', startStrictEmulator);
+  use(stop);
+  const place = emulatorPlace(endpoint, owner);
   // The client of this process takes them from there, as it takes those of a user.
   for (const [name, value] of Object.entries(place.env)) process.env[name] = value;
-  return siteOf({ ...place, endpoint: emulator.endpoint });
+  return siteOf({ ...place, account: values.account ?? place.account, endpoint });
 }

@@ -14,6 +14,8 @@ import { allReady, openShop, shown } from './steps/shop.ts';
 import { markOf, measureSteady } from './steps/steady.ts';
 import { syncsStop } from './steps/syncs-stop.ts';
 
+const disabled = 'status-sync is disabled for a while';
+
 /** `isFull`: with what takes minutes. */
 type Options = { readonly use: Use; readonly minutes: number; readonly isFull: boolean };
 
@@ -27,7 +29,7 @@ export async function play(runner: Runner, { use, minutes, isFull }: Options): P
   await tried('it comes back, and its restart is reported', () => serverComesBack(cloud, shop));
   await tried('a target is updated in place', () => updatedInPlace(cloud, shop));
   await tried('a target is probed by hand', () => triggeredByHand(cloud, shop));
-  if (isFull) await measured('status-sync is disabled for a while', () => syncsStop(cloud, shop));
+  if (isFull) await measured(disabled, () => syncsStop(cloud, shop));
   await tried('a target terminates', () => terminated(cloud));
   await tried('a target is deleted', () => deleted(cloud));
   await tried('the desired set is applied', () => desiredApplied(cloud, shop));
@@ -39,4 +41,12 @@ export async function play(runner: Runner, { use, minutes, isFull }: Options): P
   await measured(`${minutes} min of steady targets`, () => measureSteady(cloud, { since, minutes }));
   await tried('no function was refused anything', async () => assert.deepEqual(cloud.emulator.guard.refused, []));
   await step('cdk destroy, and nothing is left', () => destroyed(cloud, fleet));
+}
+
+export async function playSyncsStop(runner: Runner, use: Use): Promise<void> {
+  const { step, measured } = runner;
+  const cloud = await deployAll(runner, use);
+  const shop = await step('registers targets of HTTP, TCP and gRPC', () => openShop(cloud));
+  await step('all are ready, and the subscriber heard of it', () => allReady(cloud));
+  await measured(disabled, () => syncsStop(cloud, shop));
 }

@@ -7,28 +7,38 @@ export type Runner = {
   /** What follows does not depend on it. */
   tried(name: string, work: () => Promise<unknown>): Promise<void>;
   measured(name: string, work: () => Promise<readonly Figure[]>): Promise<void>;
+  /** Removes what was made: also played after {@link interrupt}, and a failure is not thrown on. */
+  cleanUp(name: string, work: () => Promise<unknown>): Promise<void>;
+  /** Says which step is not played, and why. */
+  skipped(name: string, why: string): void;
+  /** No more steps are played, and what becomes of the one that is does not count. */
+  interrupt(): void;
   score(): Score;
 };
 
 export function stepRunner(say: (line: string) => void): Runner {
-  let [passed, failed] = [0, 0];
+  let [passed, failed, isInterrupted] = [0, 0, false];
   const startedMs = performance.now();
-  const step: Runner['step'] = async (name, work) => {
+  const played = async <Result>(name: string, work: () => Promise<Result>, isOver: () => boolean): Promise<Result> => {
+    if (isOver()) throw new Error(`not played: ${name}`);
     const beganMs = performance.now();
     const told = (verdict: string) =>
       say(`${verdict} ${secondsSince(startedMs).padStart(5)} s  ${name} (${secondsSince(beganMs)} s)`);
     try {
       const result = await work();
+      if (isOver()) return result;
       passed += 1;
       told('ok    ');
       return result;
     } catch (error) {
+      if (isOver()) throw error;
       failed += 1;
       told('FAILED');
       say(error instanceof Error ? (error.stack ?? error.message) : String(error));
       throw error;
     }
   };
+  const step: Runner['step'] = (name, work) => played(name, work, () => isInterrupted);
   const tried: Runner['tried'] = async (name, work) => {
     await step(name, work).catch(() => undefined);
   };
@@ -43,7 +53,16 @@ export function stepRunner(say: (line: string) => void): Runner {
         passed += score.passed;
         failed += score.failed;
       }),
-    score: () => ({ passed, failed }),
+    cleanUp: (name, work) =>
+      played(name, work, () => false).then(
+        () => undefined,
+        () => undefined,
+      ),
+    skipped: (name, why) => say(`skipped${secondsSince(startedMs).padStart(5)} s  ${name}: ${why}`),
+    interrupt() {
+      isInterrupted = true;
+    },
+    score: () => ({ passed, failed: failed + Number(isInterrupted) }),
   };
 }
 

@@ -1,22 +1,24 @@
 /**
  * An emulator that checks signatures and what roles allow, in the place of an account. The policies of buckets and
- * queues ask for TLS, so a proxy in front of it says that each request has come by TLS.
+ * queues ask for TLS, so a proxy in front of it says that each request has come by TLS. The functions act as the owner
+ * of the account: it knows no condition on the source of an event, without which they may publish nothing.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startFaultProxy } from '../../../support/fault-proxy.ts';
 import { startMinistack } from '../../../support/ministack.ts';
+import type { Keys } from '../cdk.ts';
 
-export type StrictEmulator = { readonly endpoint: string; stop(): Promise<void> };
+export type StrictEmulator = { readonly endpoint: string; readonly owner: Keys; stop(): Promise<void> };
 
-/** Takes the place of `node` for the emulator, so that the functions use the proxy, too. */
-const proxiedNode = (endpoint: string): string => `#!/bin/bash
+const owner: Keys = { accessKeyId: 'test', secretAccessKey: 'test' };
+
+/** Takes the place of `node` for the emulator, which runs the functions with it. */
+const ownersNode = (endpoint: string): string => `#!/bin/sh
+unset AWS_SESSION_TOKEN
 export AWS_ENDPOINT_URL='${endpoint}'
-if [ -n "$PROBELET_SHARD_QUEUE_URL" ]; then
-  rest="\${PROBELET_SHARD_QUEUE_URL#http*://}"
-  export PROBELET_SHARD_QUEUE_URL="${endpoint}/\${rest#*/}"
-fi
+export AWS_ACCESS_KEY_ID='${owner.accessKeyId}' AWS_SECRET_ACCESS_KEY='${owner.secretAccessKey}'
 exec '${process.execPath}' "$@"
 `;
 
@@ -24,9 +26,10 @@ export async function startStrictEmulator(): Promise<StrictEmulator> {
   const folder = mkdtempSync(join(tmpdir(), 'probelet-emulator-'));
   const ministack = await startMinistack({ programs: folder, isStrict: true });
   const proxy = await startFaultProxy({ ...ministack, headers: { 'x-forwarded-proto': 'https' } });
-  writeFileSync(join(folder, 'node'), proxiedNode(proxy.endpoint), { mode: 0o755 });
+  writeFileSync(join(folder, 'node'), ownersNode(proxy.endpoint), { mode: 0o755 });
   return {
     endpoint: proxy.endpoint,
+    owner,
     async stop() {
       await ministack.stop();
       await proxy.close();

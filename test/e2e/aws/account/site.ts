@@ -13,7 +13,7 @@ export type Site = {
   /** With the credentials of the environment. */
   readonly client: SQSClient;
   readonly send: Send;
-  /** Where a service is reached. */
+  /** Where a service is reached; IAM has no regions. */
   urlOf(service: string): string;
   /** Requests of a role, once the account knows it. */
   as(roleArn: string): Promise<Send>;
@@ -36,7 +36,8 @@ export function siteOf({ endpoint, ...place }: SiteOptions): Site {
   };
   const client = clientOf();
   const send = signedSend(client);
-  const urlOf = (service: string) => endpoint ?? `https://${service}.${region}.amazonaws.com`;
+  const hostOf = (service: string) => (service === 'iam' ? service : `${service}.${region}`);
+  const urlOf = (service: string) => endpoint ?? `https://${hostOf(service)}.amazonaws.com`;
   const sts = (asked: Readonly<Record<string, string>>) =>
     query({ send, service: 'sts', url: urlOf('sts') }, { ...asked, Version: '2011-06-15' });
   return {

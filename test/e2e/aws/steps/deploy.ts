@@ -24,12 +24,15 @@ export async function deployAll({ step }: Runner, use: Use): Promise<Cloud> {
   const send = signedSend(client);
   await step('cdk bootstrap', cdk.bootstrap);
   const outputs = await step('cdk deploy', () => cdk.deploy(probeletApp()));
-  await step('the functions may do what their roles allow, and nothing else', async () =>
-    emulator.guard.enforce(await deployedRights(send, endpoint)),
-  );
+  const enforceRights = async () => emulator.guard.enforce(await deployedRights(send, endpoint));
+  await step('the functions may do what their roles allow, and nothing else', enforceRights);
   const url = apiUrl(endpoint, outputs.ApiUrl);
   const bus = outputs.BusName ?? '';
-  const subscriber = await step('a stack of somebody else subscribes to the bus', () => cdk.deploy(subscriberApp(bus)));
+  const subscriber = await step('a stack of somebody else subscribes to the bus', async () => {
+    const outputs = await cdk.deploy(subscriberApp(bus));
+    await enforceRights();
+    return outputs;
+  });
   const inbox = readInbox(client, subscriber.InboxUrl ?? '');
   use(inbox.stop);
   const keys = await step('an operator gets keys', () => operatorKeys(send, endpoint));

@@ -13,7 +13,7 @@ const silenceMs = 3_000;
 /** `seen`: what is probed until then. */
 export async function destroyed(cloud: Cloud, { seen }: Pick<WebServer, 'seen'>): Promise<void> {
   const { send, cdk, emulator, bus, inbox } = cloud;
-  const look = () => inventory(send, emulator.endpoint, bus);
+  const look = () => inventory({ send, urlOf: () => emulator.endpoint }, { bus });
   requireAll(await look());
   await until('targets are probed', silenceMs, () => (seen.at(-1)?.atMs ?? 0) > Date.now() - silenceMs);
   await inbox.stop();

@@ -1,4 +1,4 @@
-/** What is on the emulator, by the services' own lists. */
+/** What is in the account, by the services' own lists; on AWS by the first page of each. */
 import assert from 'node:assert/strict';
 import type { Send } from '../requests.ts';
 
@@ -17,38 +17,46 @@ type Listing = {
 const json = (field: string): RegExp => new RegExp(`"${field}"\\s*:\\s*"([^"]+)"`, 'g');
 const xml = (field: string): RegExp => new RegExp(`<${field}>([^<]+)</${field}>`, 'g');
 
-const listings = (bus: string): { readonly [kind: string]: Listing } => ({
+/** `bus`: whose rules are listed, too. */
+const listings = (bus: string | undefined): { readonly [kind: string]: Listing } => ({
   stacks: { service: 'cloudformation', action: 'DescribeStacks&Version=2010-05-15', name: xml('StackName') },
   functions: { service: 'lambda', path: '/2015-03-31/functions', name: json('FunctionName') },
-  mappings: { service: 'lambda', path: '/2015-03-31/event-source-mappings', name: json('UUID') },
+  mappings: { service: 'lambda', path: '/2015-03-31/event-source-mappings', name: json('FunctionArn') },
   tables: { service: 'dynamodb', target: 'DynamoDB_20120810.ListTables', name: /"(Probelet[^"]*)"/g },
   queues: { service: 'sqs', target: 'AmazonSQS.ListQueues', name: /"(http[^"]+)"/g },
   buses: { service: 'events', target: 'AWSEvents.ListEventBuses', name: json('Name') },
   rules: { service: 'events', target: 'AWSEvents.ListRules', name: json('Name') },
-  'rules of the bus': {
-    ...{ service: 'events', target: 'AWSEvents.ListRules', input: { EventBusName: bus } },
-    ...{ name: json('Name'), gone: 'ResourceNotFoundException' },
-  },
-  apis: { service: 'apigateway', path: '/v2/apis', name: json('apiId') },
+  ...(bus !== undefined && {
+    'rules of the bus': {
+      ...{ service: 'events', target: 'AWSEvents.ListRules', input: { EventBusName: bus } },
+      ...{ name: json('Name'), gone: 'ResourceNotFoundException' },
+    },
+  }),
+  apis: { service: 'apigateway', path: '/v2/apis', name: json('name') },
   'log groups': { service: 'logs', target: 'Logs_20140328.DescribeLogGroups', name: json('logGroupName') },
   alarms: { service: 'monitoring', action: 'DescribeAlarms&Version=2010-08-01', name: xml('AlarmName') },
   dashboards: { service: 'monitoring', action: 'ListDashboards&Version=2010-08-01', name: xml('DashboardName') },
   roles: { service: 'iam', action: 'ListRoles&Version=2010-05-08', name: xml('RoleName') },
 });
 
-/** What the CDK's bootstrap and the emulator have of their own. */
-const isOthers = (name: string): boolean => /^(CDKToolkit|cdk-|AWSServiceRole|default$)/.test(name);
+/** The CDK's bootstrap and the emulator have some of their own. */
+const isOfStacks = (name: string): boolean => !/^(CDKToolkit|cdk-|AWSServiceRole|default$)/.test(name);
 
 export type Inventory = Readonly<Record<string, readonly string[]>>;
 
-export async function inventory(send: Send, endpoint: string, bus: string): Promise<Inventory> {
+type Account = { readonly send: Send; urlOf(service: string): string };
+
+type Options = { readonly bus?: string; readonly isOurs?: (name: string) => boolean };
+
+/** `isOurs`: by default all but what is there without any stack. */
+export async function inventory({ send, urlOf }: Account, { bus, isOurs = isOfStacks }: Options): Promise<Inventory> {
   const entries = await Promise.all(
     Object.entries(listings(bus)).map(async ([kind, listing]) => {
-      const { status, text } = await send(requestOf(endpoint, listing));
+      const { status, text } = await send(requestOf(urlOf(listing.service), listing));
       const isGone = listing.gone !== undefined && text.includes(listing.gone);
       assert.ok(status === 200 || isGone, `${kind}: ${status} ${text}`);
       const names = [...text.matchAll(listing.name)].map(([, name = '']) => name);
-      return [kind, [...new Set(names)].filter((name) => !isOthers(name))] as const;
+      return [kind, [...new Set(names)].filter(isOurs)] as const;
     }),
   );
   return Object.fromEntries(entries);
@@ -61,7 +69,8 @@ function requestOf(endpoint: string, { service, path = '/', action, target, inpu
     return { service, method: 'POST', url, headers, body: `Action=${action}` };
   }
   if (target === undefined) return { service, method: 'GET', url };
-  const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };
+  const version = service === 'dynamodb' || service === 'sqs' ? '1.0' : '1.1';
+  const headers = { 'content-type': `application/x-amz-json-${version}`, 'x-amz-target': target };
   return { service, method: 'POST', url, headers, body: JSON.stringify(input) };
 }
 

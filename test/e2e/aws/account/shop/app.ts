@@ -6,26 +6,36 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 
 const app = new App();
 const stack = new Stack(app, 'ProbeletShop');
-const [apiId, bus] = ['apiId', 'bus'].map((name) => String(app.node.getContext(name)));
+const context = (name: string) => String(app.node.getContext(name));
+
+/** Every path is well but for one. */
+const code = `exports.handler = async ({ rawPath }) =>
+  rawPath.endsWith('/down') ? { statusCode: 503, body: 'down\\n' } : { statusCode: 200, body: 'here\\n' };`;
 
 const server = new Lambda(stack, 'Function', {
   runtime: Runtime.NODEJS_24_X,
-  code: Code.fromInline("exports.handler = async () => ({ statusCode: 200, body: 'here\\n' });"),
+  code: Code.fromInline(code),
   handler: 'index.handler',
   timeout: Duration.seconds(5),
   logGroup: new LogGroup(stack, 'Logs', { removalPolicy: RemovalPolicy.DESTROY }),
 });
 const url = server.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
 
-const invoke = (path: string) => ({
+const invoke = (apiId: string, path: string) => ({
   actions: ['execute-api:Invoke'],
-  resources: [stack.formatArn({ service: 'execute-api', resource: apiId ?? '', resourceName: path })],
+  resources: [stack.formatArn({ service: 'execute-api', resource: apiId, resourceName: path })],
 });
 const publish = {
   actions: ['events:PutEvents'],
-  resources: [stack.formatArn({ service: 'events', resource: 'event-bus', resourceName: bus ?? '' })],
+  resources: [stack.formatArn({ service: 'events', resource: 'event-bus', resourceName: context('bus') })],
 };
-const roles = { Owner: [invoke('*')], Reader: [invoke('*/GET/*')], Publisher: [publish], Stranger: [] };
+const roles = {
+  Owner: [invoke(context('apiId'), '*')],
+  Neighbour: [invoke(context('neighbourApiId'), '*')],
+  Reader: [invoke(context('apiId'), '*/GET/*')],
+  Publisher: [publish],
+  Stranger: [],
+};
 for (const [name, allowed] of Object.entries(roles)) {
   const role = new Role(stack, name, { assumedBy: new AccountRootPrincipal() });
   for (const each of allowed) role.addToPolicy(new PolicyStatement({ effect: Effect.ALLOW, ...each }));

@@ -1,0 +1,23 @@
+/** What is left in the account when all stacks are removed. */
+import { until } from '../../../support/wait.ts';
+import { type Inventory, inventory } from '../steps/inventory.ts';
+import type { Site } from './site.ts';
+
+/** AWS lists some things for a minute after they have been removed. */
+const listed = { withinMs: 120_000, pollMs: 5_000 };
+
+/** Names of what these stacks are made of; the account may have others. */
+const isOurs = (name: string): boolean => /\b(Probelet|Subscriber|probelet-)/.test(name);
+
+export async function requireNothingLeft(site: Site): Promise<void> {
+  let left: Inventory = {};
+  await until(
+    () => `nothing of ${JSON.stringify(left)}`,
+    listed,
+    async () => {
+      const found = Object.entries(await inventory(site, { isOurs })).filter(([, names]) => names.length > 0);
+      left = Object.fromEntries(found);
+      return found.length === 0;
+    },
+  );
+}
