@@ -9,7 +9,7 @@ export type Runner = {
   measured(name: string, work: () => Promise<readonly Figure[]>): Promise<void>;
   /** Removes what was made: also played after {@link interrupt}, and a failure is not thrown on. */
   cleanUp(name: string, work: () => Promise<unknown>): Promise<void>;
-  /** Says which step is not played, and why. */
+  /** Says what is not looked at on the emulator, and why. */
   skipped(name: string, why: string): void;
   /** No more steps are played, and what becomes of the one that is does not count. */
   interrupt(): void;
@@ -58,7 +58,7 @@ export function stepRunner(say: (line: string) => void): Runner {
         () => undefined,
         () => undefined,
       ),
-    skipped: (name, why) => say(`skipped${secondsSince(startedMs).padStart(5)} s  ${name}: ${why}`),
+    skipped: (name, why) => say(`skipped ${secondsSince(startedMs).padStart(4)} s  ${name}: not on the emulator, ${why}`),
     interrupt() {
       isInterrupted = true;
     },
