@@ -58,7 +58,8 @@ export function stepRunner(say: (line: string) => void): Runner {
         () => undefined,
         () => undefined,
       ),
-    skipped: (name, why) => say(`skipped ${secondsSince(startedMs).padStart(4)} s  ${name}: not on the emulator, ${why}`),
+    skipped: (name, why) =>
+      say(`skipped ${secondsSince(startedMs).padStart(4)} s  ${name}: not on the emulator, ${why}`),
     interrupt() {
       isInterrupted = true;
     },

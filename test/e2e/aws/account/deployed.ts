@@ -6,7 +6,7 @@ import { type Inbox, readInbox } from '../inbox.ts';
 import { deployedApi } from '../requests.ts';
 import type { Runner } from '../runner.ts';
 import { apiUrl, type Use } from '../steps/deploy.ts';
-import { requireNothingLeft } from './leftovers.ts';
+import { requireListed, requireNothingLeft } from './leftovers.ts';
 import type { Site } from './site.ts';
 
 export const namespace = 'shop';
@@ -77,6 +77,7 @@ export async function deployInto(runner: Runner, site: Site, use: Use): Promise<
   const [subscriber, shop] = await step('cdk deploy: a subscriber of one of them; a server, and roles', () =>
     together([deploy(subscriberApp(bus)), deploy(shopApp(roles))]),
   );
+  await step('all kinds of what they are made of are listed', () => requireListed(site));
   const inbox = readInbox(site.client, subscriber.InboxUrl ?? '');
   use(inbox.stop);
   const [owner, other] = await step('the roles that may register are assumed', () =>

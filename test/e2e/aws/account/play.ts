@@ -39,12 +39,17 @@ async function published({ tried, skipped }: Runner, deployed: Deployed): Promis
   await tried('another role may publish on the bus as itself', () => publisher(deployed));
   const refused = 'another role may not publish as probelet';
   if (deployed.site.endpoint === undefined) await tried(refused, () => publisherIsRefused(deployed));
-  else for (const [name, why] of [[refused, 'it knows no policy of a bus'], ...beyondEmulator] as const) skipped(name, why);
+  else
+    for (const [name, why] of [[refused, 'it knows no policy of a bus'], ...beyondEmulator] as const)
+      skipped(name, why);
 }
 
 /** What is not seen on an emulator, and why. */
 const beyondEmulator = [
-  ['the functions may do what their roles allow', 'it knows no condition on an event’s source; `npm run e2e` checks them'],
+  [
+    'the functions may do what their roles allow',
+    'it knows no condition on an event’s source; `npm run e2e` checks them',
+  ],
   ['probes by TLS of a public address', 'its functions answer by HTTP on this machine'],
   ['the events have schemas', 'it knows no registry of schemas'],
   ['the log group of a prober is removed', 'the process runs on, and the group is made again'],
