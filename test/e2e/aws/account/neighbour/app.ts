@@ -1,4 +1,4 @@
-/** Somebody else's app: a second probelet for the same account and region, with other props than the first. */
+/** An app of another team: a second probelet for the same account and region, with other props than the first. */
 import { App } from 'aws-cdk-lib';
 import { ProbeletStack } from '../../../../../cdk/probelet-stack.ts';
 
