@@ -90,7 +90,7 @@ export function proberFunction(ports: ProberFunctionPorts) {
   };
 }
 
-/** A deployment invokes the function without anything, to find out whether the release starts (cdk/release-trigger.ts). */
+/** A deployment invokes the function without anything, to see whether the release starts (cdk/release-trigger.ts). */
 const isStartCheck = (event: unknown): boolean =>
   typeof event === 'object' && event !== null && Object.keys(event).length === 0;
 
