@@ -43,7 +43,7 @@ const logs = (of: string) => `WriteLogs Allow logs:CreateLogStream logs:PutLogEv
 const ownStatements: Statements = {
   [prober]: [
     logs('ProbeletProberFleetProberLogs'),
-    'Shards Allow sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:GetQueueAttributes sqs:ReceiveMessage on {ProbeletShards.Arn}',
+    'Shards Allow sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:GetQueueAttributes sqs:ReceiveMessage sqs:SendMessage on {ProbeletShards.Arn}',
     `Table Allow dynamodb:ConditionCheckItem ${readWrite} on {ProbeletTable.Arn}`,
     bus,
   ],

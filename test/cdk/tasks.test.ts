@@ -134,7 +134,7 @@ describe('the rights of a task', () => {
   test('are those of the function on table and bus, and to receive, without what only Lambda needs', () => {
     const { [tasks]: own = [], [prober]: ofFunction = [] } = statements(() => ({}));
     assert.deepEqual(own, [
-      'Shards Allow sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ReceiveMessage on {ProbeletShards.Arn}',
+      'Shards Allow sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ReceiveMessage sqs:SendMessage on {ProbeletShards.Arn}',
       ...ofFunction.filter((one) => /^(Table|Bus) /.test(one)),
     ]);
   });
