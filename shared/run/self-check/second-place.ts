@@ -24,8 +24,8 @@ export type SecondPlace = {
   /** Resolves with the answer that is awaited; undefined: none is. */
   awaited(): Promise<void> | undefined;
   disagrees(): boolean;
-  /** Resolves when no request is under way; call it after the end of the run. */
-  stopped(): Promise<void>;
+  /** Waits for no answer any more, and resolves when no request is under way. */
+  stop(): Promise<void>;
 };
 
 type Options = {
@@ -39,7 +39,7 @@ const alone: SecondPlace = {
   succeeded: () => undefined,
   awaited: () => undefined,
   disagrees: () => false,
-  stopped: async () => undefined,
+  stop: async () => undefined,
 };
 
 export const secondPlaceOf = (run: Run, options: Options): SecondPlace =>
@@ -49,6 +49,8 @@ class AskedPlace implements SecondPlace {
   readonly #run: Run;
   readonly #port: SecondPlacePort;
   readonly #options: Options;
+  readonly #over = new AbortController();
+  readonly #end = () => this.#over.abort();
   /** The last results, 1 for a failure; the oldest is overwritten next. */
   readonly #recent = new Uint8Array(recentMax);
   #next = 0;
@@ -64,6 +66,7 @@ class AskedPlace implements SecondPlace {
     this.#run = run;
     this.#port = port;
     this.#options = options;
+    run.signal.addEventListener('abort', this.#end);
   }
 
   failed(target: string, probe: SampledProbe): void {
@@ -74,7 +77,7 @@ class AskedPlace implements SecondPlace {
       if (this.#failing.size <= recentMax) break;
       this.#failing.delete(oldest);
     }
-    if (this.#asking || this.#run.ended() || !needsSecondLook(this.#failures)) return;
+    if (this.#asking || this.#over.signal.aborted || !needsSecondLook(this.#failures)) return;
     const nowMs = this.#run.ports.clock.monotonicMs();
     if (nowMs - this.#askedAtMs < (this.disagrees() ? againMs : lookWindowMs)) return;
     this.#askedAtMs = nowMs;
@@ -96,7 +99,9 @@ class AskedPlace implements SecondPlace {
     return this.#seen !== undefined && contradicts(this.#seen) && needsSecondLook(this.#failures);
   }
 
-  async stopped(): Promise<void> {
+  async stop(): Promise<void> {
+    this.#over.abort();
+    this.#run.signal.removeEventListener('abort', this.#end);
     await this.#asking;
   }
 
@@ -110,7 +115,7 @@ class AskedPlace implements SecondPlace {
     const { ports, message } = this.#run;
     this.#number += 1;
     this.#seen = (await this.#send()) ? await this.#answer() : undefined;
-    if (this.#run.ended()) return;
+    if (this.#over.signal.aborted) return;
     ports.log.warn('second look', { shard: message.shard, failures: this.#failures, ...(this.#seen ?? {}) });
     if (this.disagrees()) await this.#options.onDisagreed();
   }
@@ -137,11 +142,12 @@ class AskedPlace implements SecondPlace {
 
   /** undefined: no other process has answered in time, so this one believes itself. */
   async #answer(): Promise<Seen | undefined> {
-    const { ports, message, token, signal } = this.#run;
+    const { ports, message, token } = this.#run;
+    const { signal } = this.#over;
     const untilMs = ports.clock.monotonicMs() + answerMsMax;
-    while (!this.#run.ended() && ports.clock.monotonicMs() < untilMs) {
+    while (!signal.aborted && ports.clock.monotonicMs() < untilMs) {
       await sleep(ports.clock, lookMs, signal);
-      const look = this.#run.ended() ? undefined : await this.#read(message.shard);
+      const look = signal.aborted ? undefined : await this.#read(message.shard);
       if (look?.token === token && look.number === this.#number) return look;
     }
     return undefined;

@@ -56,7 +56,9 @@ export function selfWatch(run: Run, options: Pick<SelfCheckOptions, 'inDoubt' | 
     health: selfCheck.health,
     doubtedSince: selfCheck.doubtedSince,
     jumped: selfCheck.jumped,
-    stop: () => selfCheck.stop().then(second.stopped.bind(second)).finally(stalls.stop),
+    async stop() {
+      await Promise.all([selfCheck.stop(), second.stop()]).finally(stalls.stop);
+    },
     watch() {
       const beganAtMs = clock.monotonicMs();
       return {

@@ -121,11 +121,17 @@ describe('a prober with another place', () => {
     }
   });
 
-  test('leaves nothing behind when its run ends while it waits', async () => {
-    const { probeAll, self, end, clock } = world(undefined);
-    await probeAll(failure);
-    end();
-    await clock.runUntil(self.stop());
-    assert.equal(clock.pending(), 0);
-  });
+  for (const how of ['ends', 'is to end'])
+    test(`waits for no answer when its run ${how}, and what waited for it counts no more`, async () => {
+      const { probeAll, probe, self, end, clock } = world(undefined);
+      await probeAll(failure);
+      const turning = probe(1, failure, { turns: true });
+      await clock.advance(1_000);
+      const beganMs = clock.monotonicMs();
+      if (how === 'ends') end();
+      await clock.runUntil(self.stop());
+      assert.equal(clock.monotonicMs() - beganMs, 0);
+      assert.equal(await turning, false);
+      assert.equal(clock.pending(), 0);
+    });
 });
