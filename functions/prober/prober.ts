@@ -92,7 +92,7 @@ export function proberFunction(ports: ProberFunctionPorts) {
 
 /** A deployment invokes the function without anything, to see whether the release starts (cdk/release-trigger.ts). */
 const isStartCheck = (event: unknown): boolean =>
-  typeof event === 'object' && event !== null && Object.keys(event).length === 0;
+  typeof event === 'object' && event !== null && !Array.isArray(event) && Object.keys(event).length === 0;
 
 /** What each run needs first. @throws StoreUnavailable, which makes the deployment fail */
 async function started({ store, log, release }: ProberFunctionPorts): Promise<Answer> {

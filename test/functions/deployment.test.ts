@@ -269,7 +269,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
   });
 
   inProber('an event that is none is logged once, and nothing is thrown', async ({ handler }) => {
-    for (const event of [undefined, null, 'text', {}, { Records: [{ Sns: {} }] }]) {
+    for (const event of [undefined, null, 'text', [], { other: 1 }, { Records: [{ Sns: {} }] }]) {
       assert.deepEqual(await handler(event, context(60_000)), failed());
       const all = logged();
       assert.equal(errorsIn(all).length, 1);

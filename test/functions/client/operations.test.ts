@@ -19,6 +19,7 @@ const report = { status: { containerStatuses: [{ name: 'app', containerID: 'ecs:
 
 /** Calls every method with every option, and holds what it answers against what was done. */
 async function callEverything(client: ApiClient): Promise<void> {
+  await client.prober();
   assert.equal((await client.register(web, manifest, { dryRun: true, onlyNew: true })).created, true);
   assert.equal(await client.target(web), undefined);
   const { target, created, warning } = await client.register(web, manifest);
