@@ -1,7 +1,8 @@
 /**
  * Worker processes on DynamoDB Local and an emulator's SQS, behind proxies that break calls: killed, stopped, replaced.
- * Usage: npm run e2e:workers -- [--kills N] [--handovers N] [--computes N] [--pairs N] [--seed S]. `computes`: rounds
- * of function to tasks and back. Ends with `N passed, N failed`.
+ * Usage: npm run e2e:workers -- [--kills N] [--handovers N] [--computes N] [--releases N] [--pairs N] [--seed S].
+ * `computes`: rounds of function to tasks and back. `releases`: 1, or 0 for none; it mostly waits, beside the others.
+ * Ends with `N passed, N failed`.
  */
 import { parseArgs } from 'node:util';
 import { startDynamodbLocal } from '../../support/dynamodb-local.ts';
@@ -12,13 +13,15 @@ import { changeComputes } from './computes.ts';
 import { handOver } from './handovers.ts';
 import { type KillsOutcome, killHolders } from './kills.ts';
 import { startProbed } from './probed.ts';
-import { computesReport, handoverReport, killReport, type Report } from './report.ts';
+import { changeReleases } from './releases.ts';
+import { computesReport, handoverReport, killReport, type Report, releasesReport } from './report.ts';
 
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '100' },
     handovers: { type: 'string', default: '1000' },
     computes: { type: 'string', default: '1' },
+    releases: { type: 'string', default: '1' },
     pairs: { type: 'string', default: '5' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
   },
@@ -37,13 +40,9 @@ const say = (line: string) => print(`${seconds().toFixed(0).padStart(5)} s  ${li
 say(`seed ${seed}: ${kills} kills in ${pairs} pairs, ${handovers} hand-overs, ${rounds} changes of compute and back`);
 const services = { dynamodb: await startDynamodbLocal(), sqs: await startMinistack() };
 const probed = await startProbed();
-const reports: Report[] = [];
+let reports: readonly Report[] = [];
 try {
-  if (kills > 0) reports.push(killReport(await allPairs()));
-  if (handovers > 0)
-    reports.push(handoverReport(await handOver({ services, probed, random: seededRandom(seed), handovers, say })));
-  if (rounds > 0)
-    reports.push(computesReport(await changeComputes({ services, probed, random: seededRandom(seed), rounds, say })));
+  reports = (await Promise.all([oneByOne(), releases()])).flat();
 } finally {
   await Promise.all([services.dynamodb.stop(), services.sqs.stop(), probed.close()]);
 }
@@ -53,6 +52,20 @@ for (const line of [...reports.flatMap(({ lines }) => lines), ...figureLines(fig
 print(`seed ${seed}, ${(seconds() / 60).toFixed(1)} min`);
 print(scoreLine(score));
 process.exit(score.failed === 0 ? 0 : 1);
+
+async function oneByOne(): Promise<readonly Report[]> {
+  const done: Report[] = [];
+  const options = () => ({ services, probed, random: seededRandom(seed), say });
+  if (kills > 0) done.push(killReport(await allPairs()));
+  if (handovers > 0) done.push(handoverReport(await handOver({ ...options(), handovers })));
+  if (rounds > 0) done.push(computesReport(await changeComputes({ ...options(), rounds })));
+  return done;
+}
+
+async function releases(): Promise<readonly Report[]> {
+  if (values.releases === '0') return [];
+  return [releasesReport(await changeReleases({ services, probed, random: seededRandom(seed), say }))];
+}
 
 function allPairs(): Promise<readonly KillsOutcome[]> {
   const upTo = (pair: number) => Math.floor((kills * pair) / pairs);

@@ -152,20 +152,25 @@ export async function startPair({ services, name, concurrency }: PairOptions): P
   };
 }
 
-const sharedArgs = (table: string, queueUrl: string): readonly string[] => [
+export const sharedArgs = (table: string, queueUrl: string): readonly string[] => [
   ...['--table', table, '--queue-url', queueUrl],
   ...['--region', 'us-east-1'],
 ];
 
 export type Control = { readonly api: Api; stop(): Promise<number | null> };
 
-/** Straight to the services. */
+export const straightTo = ({ sqs, dynamodb }: Services): readonly string[] => [
+  ...['--endpoint', sqs.endpoint],
+  ...['--endpoint', `dynamodb=${dynamodb.endpoint}`],
+];
+
+/** Straight to the services. `more`: further options. */
 export async function startControl(
   { name, queueUrl }: Pick<Pair, 'name' | 'queueUrl'>,
   services: Services,
+  more: readonly string[] = [],
 ): Promise<Control> {
-  const endpoints = ['--endpoint', services.sqs.endpoint, '--endpoint', `dynamodb=${services.dynamodb.endpoint}`];
-  const args = [...sharedArgs(name, queueUrl), ...endpoints, '--control', '--port', '0'];
+  const args = [...sharedArgs(name, queueUrl), ...straightTo(services), '--control', '--port', '0', ...more];
   const started = await startProduct({ name: `${name}-control`, args, ready: /listens on (\S+?),/ });
   const base = started.said[1] ?? '';
   return {

@@ -4,6 +4,8 @@ import { periodMs } from './cast.ts';
 import type { ComputeChange, ComputesOutcome } from './computes.ts';
 import { type HandoversOutcome, plannedGapMsMax } from './handovers.ts';
 import type { Gap, KillsOutcome } from './kills.ts';
+import { shardCount } from './layout-of-eight.ts';
+import type { ReleasesOutcome } from './releases.ts';
 import type { Harm } from './verdicts.ts';
 
 export type Report = { readonly figures: readonly Figure[]; readonly lines: readonly string[] };
@@ -112,6 +114,40 @@ export function computesReport({ gaps, lost, untrue, unfenced, ...outcome }: Com
       exactly('commits after a higher token, or without one, at one', unfenced.length, 0),
       unjudged('fenced writes', `${outcome.fencedWrites}`),
       unjudged('probes', `${arrived}, ${duplicates} within 0.9 period of the one before`),
+    ],
+  };
+}
+
+/** Record 86: a trial takes 110 s, and the schedule looks once a minute. */
+const trialSecondsMax = 120;
+const decidedSecondsMax = 190;
+/** A run leaves 45 s after it began at the earliest, and the runs follow within as long again. */
+const followedSecondsMax = decidedSecondsMax + 100;
+
+export function releasesReport({ broken, working, ...harm }: ReleasesOutcome): Report {
+  const faults = [...harm.changed, ...harm.failureCommits, ...harm.restarts];
+  const plannedSeconds = { limit: plannedGapMsMax / 1_000, unit: 's' };
+  const seconds = (name: string, ms: number, limit: number) => atMost(name, ms / 1_000, { limit, unit: 's' });
+  return {
+    lines: faultLines([...faults, ...broken.gaveUpLater.map((shard) => `${shard} gave up for a refused release`)]),
+    figures: [
+      exactly('a release that does not start: shards that gave up for it', broken.shards.length, 1),
+      unjudged('times that a run of this shard gave up', `${broken.times}`),
+      seconds('longest gap of its targets', broken.gapMs.tried, trialSecondsMax),
+      atMost('longest gap of the targets of other shards', broken.gapMs.others / 1_000, plannedSeconds),
+      seconds('until it was refused', broken.refusedMs, decidedSecondsMax),
+      seconds('until the refusal was published', broken.publishedMs, decidedSecondsMax),
+      exactly('shards with a run of the release before, after the refusal', broken.kept, shardCount),
+      exactly('shards that gave up after the refusal', broken.gaveUpLater.length, 0),
+      exactly('a release that works: shards that gave up before it had proved', working.shards.length, 1),
+      seconds('until it had proved', working.provedMs, decidedSecondsMax),
+      seconds('until it held all shards', working.allMs, followedSecondsMax),
+      atMost(
+        'longest gap of any target meanwhile',
+        Math.max(working.gapMs.tried, working.gapMs.others) / 1_000,
+        plannedSeconds,
+      ),
+      exactly('results changed, failures committed, false restarts by a release', faults.length, 0),
     ],
   };
 }
