@@ -31,6 +31,7 @@ const hoursDefault: Readonly<Record<WorldName, string>> = {
   small: '24',
   watched: '1',
   functions: '1',
+  releases: '1',
   tick: '1',
   large: '1',
   crowded: '1',

@@ -46,6 +46,7 @@ export function table(total: Total, cpuSeconds: number): readonly string[] {
     ...(never.length > neverMax ? [['  never struck', `${never.length - neverMax} more: --crashpoints`] as const] : []),
     ...delayRows('gap beyond the period', total.gaps),
     ...delayRows('detection beyond the threshold', total.detections),
+    ...callRows(total),
     ['duplicate probes', `${(100 * duplicateRate(total)).toFixed(3)} %`],
     ['trace of all seeds', total.traceHash()],
   ];
@@ -92,6 +93,10 @@ const delayRows = (what: string, { otherwise, inOutage }: Delays): readonly Row[
   [what, quantiles(otherwise)],
   ['  within a store outage', quantiles(inOutage)],
 ];
+
+/** Of a table with a capacity. */
+const callRows = ({ calls: { admitted, throttled } }: Total): readonly Row[] =>
+  admitted === 0 ? [] : [['calls of the table', `${admitted}, and ${throttled} that were throttled`]];
 
 const parts = { p50: 0.5, p99: 0.99, 'p99.9': 0.999 } as const;
 

@@ -92,5 +92,6 @@ const deadOutcome = ({ seed, hours, world = 'small' }: SeedOrder, why: string): 
   faults: new Map(),
   crashPoints: new Map(),
   measured: newMeasured(),
+  calls: { admitted: 0, throttled: 0 },
   traceHash: 'none',
 });

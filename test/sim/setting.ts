@@ -11,6 +11,7 @@ export type WorldName =
   | 'small'
   | 'watched'
   | 'functions'
+  | 'releases'
   | 'tick'
   | 'large'
   | 'crowded'
@@ -98,6 +99,14 @@ const large: Setting = {
 /** The deployment's functions, with so few targets that an hour takes seconds to simulate. */
 const functions: Setting = { ...large, name: 'functions', targets: largeTargets.slice(0, 60) };
 
+/** Two shards of functions, one to three as layouts change, so that a release may take one of them or all. */
+const releases: Setting = {
+  ...functions,
+  name: 'releases',
+  capacity: { cpu: 100, sockets: 3, memory: unlimited },
+  capacityFactors: [0.6, 1, 1, 1.5],
+};
+
 const { turnsLate: _, ...largeTurning } = large;
 const tick: Setting = { ...largeTurning, name: 'tick', targets: tickTargets, mode: 'tick' };
 
@@ -125,21 +134,23 @@ const sandboxes: Setting = {
 };
 
 /**
- * A site of functions, on a table that takes a tenth of what a run would write while it fails. In the calm, beats,
- * status-sync and reads need a third of it.
+ * A site of functions, on a table that takes half a minute to take in what its targets are found to be when they fail
+ * together within a period. They are registered at a pace that it can take.
  */
 const scarce: Setting = {
   ...site,
   name: 'scarce',
   functions: true,
   targets: scarceTargets,
-  tableCapacity: { table: { reads: 120, writes: 100 }, partition: { reads: 60, writes: 20 } },
+  registrationMs: 180_000,
+  tableCapacity: { table: { reads: 120, writes: 40 }, partition: { reads: 60, writes: 20 } },
 };
 
 export const settings: Readonly<Record<WorldName, Setting>> = {
   small,
   watched,
   functions,
+  releases,
   tick,
   large,
   crowded,

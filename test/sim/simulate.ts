@@ -10,7 +10,7 @@ import type { FaultKind, Profile } from './faults.ts';
 import { ledgerOf } from './ledger.ts';
 import { type Measured, measure } from './measure.ts';
 import { settings, type WorldName } from './setting.ts';
-import { buildWorld } from './world.ts';
+import { buildWorld, type World } from './world.ts';
 
 export type Violation = { readonly invariant: string; readonly timeMs: number; readonly detail: string };
 
@@ -24,6 +24,8 @@ export type Outcome = {
   readonly faults: ReadonlyMap<FaultKind, number>;
   readonly crashPoints: ReadonlyMap<string, CrashPoint>;
   readonly measured: Measured;
+  /** Of the table, by whether it had capacity for them; none where it takes whatever is asked of it. */
+  readonly calls: World['calls'];
   readonly traceHash: string;
 };
 
@@ -113,6 +115,7 @@ export async function simulate({
     faults: world.faults.counts(),
     crashPoints: world.crashPoints.coverage(),
     measured: measured(),
+    calls: world.calls,
     traceHash: scheduler.traceHash(),
   };
 }

@@ -14,6 +14,7 @@ export type Total = {
   probes: number;
   commits: number;
   duplicates: number;
+  readonly calls: Outcome['calls'];
   readonly faults: Map<FaultKind, number>;
   readonly crashPoints: Map<string, CrashPoint>;
   readonly gaps: Delays;
@@ -34,6 +35,7 @@ export function newTotal(): Total {
     probes: 0,
     commits: 0,
     duplicates: 0,
+    calls: { admitted: 0, throttled: 0 },
     faults: new Map(),
     crashPoints: new Map(),
     gaps,
@@ -57,6 +59,8 @@ function addOutcome(total: Total, outcome: Outcome): void {
   total.probes += measured.probes;
   total.commits += measured.commits;
   total.duplicates += measured.duplicates;
+  total.calls.admitted += outcome.calls.admitted;
+  total.calls.throttled += outcome.calls.throttled;
   for (const [kind, count] of outcome.faults) total.faults.set(kind, (total.faults.get(kind) ?? 0) + count);
   for (const [name, { passed, struck }] of outcome.crashPoints) {
     const known = total.crashPoints.get(name) ?? { passed: 0, struck: 0 };

@@ -3,6 +3,7 @@ import type { Checker } from './checker.ts';
 import { early } from './early.ts';
 import { fresh } from './fresh.ts';
 import { holdOwner } from './hold-owner.ts';
+import { inOrder } from './in-order.ts';
 import { l1 } from './l1.ts';
 import { l2 } from './l2.ts';
 import { l3 } from './l3.ts';
@@ -39,6 +40,7 @@ export const checkers: { readonly [invariant: string]: Checker } = {
   S9: s9,
   NoHolder: noHolder,
   HoldOwner: holdOwner,
+  InOrder: inOrder,
   WrongClocks: wrongClocks,
   Sockets: sockets,
   Surge: surge,

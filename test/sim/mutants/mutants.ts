@@ -142,13 +142,13 @@ const lyingSandboxes: MutantWorld = {
 /** All targets of a shard fail together, and nothing else goes wrong. */
 const wholeSite: MutantWorld = { profile: { ...stormy, stormMs: 0 }, setting: 'site' };
 
-/** The same on a table that cannot take in at once what they are found to be. */
-/** Functions whose releases do not all start. */
+/** Several shards of functions whose releases do not all start. */
 const functionReleases: MutantWorld = {
   profile: { ...stormy, faultEveryMs: 300_000 },
   kinds: ['release change'],
-  setting: 'functions',
+  setting: 'releases',
 };
+/** All targets of a shard fail together, on a table that cannot take in at once what they are found to be. */
 const scarceTable: MutantWorld = { profile: { ...stormy, stormMs: 0 }, setting: 'scarce' };
 
 /** The API stands still between counting a change and writing it. */
