@@ -23,6 +23,8 @@ export type Extent = {
   readonly seeds: number;
   readonly kills: number;
   readonly handovers: number;
+  /** Whether workers change their release: it waits for minutes. */
+  readonly releases: 0 | 1;
   readonly faults: readonly string[];
   /** Faults that are measured alone. */
   readonly alone: string;
@@ -41,11 +43,12 @@ export const full: Extent = {
   seeds: fullSeeds,
   kills: 100,
   handovers: 1_000,
+  releases: 1,
   faults: [],
   alone: 'hanging,reload,mass,uncounted',
   kubernetes: [[], ['--lifecycle', 'static']],
   kept: [keptJob],
-  worlds: { large: 20, crowded: 4, functions: 40, tick: 40, watched: 40, site: 20, scarce: 100 },
+  worlds: { large: 20, crowded: 4, functions: 40, releases: 40, tick: 40, watched: 40, site: 20, scarce: 100 },
   either: [],
   mutants: [],
 };
@@ -54,11 +57,12 @@ export const slice: Extent = {
   seeds: 4,
   kills: 10,
   handovers: 100,
+  releases: 0,
   faults: ['--slice'],
   alone: 'hanging,reload,mass',
   kubernetes: [['--slice']],
   kept: [someKeptJob],
-  worlds: { large: 1, crowded: 1, functions: 2, tick: 2, watched: 2, site: 2, scarce: 2 },
+  worlds: { large: 1, crowded: 1, functions: 2, releases: 2, tick: 2, watched: 2, site: 2, scarce: 2 },
   either: ['large', 'crowded'],
   mutants: ['--slice'],
 };
@@ -115,13 +119,17 @@ export function planOf(extent: Extent, chance: () => number): Plan {
       sim('sim by chance', Math.floor(chance() * 2 ** 31), chanceSeeds),
       ...extent.kept,
       ...worldJobs(extent, chance),
+      { name: 'throttled', script: 'scale:throttled', args: [], givesWay: true },
       { name: 'mutants', script: 'sim:mutants', args: extent.mutants, givesWay: true },
     ],
     waiting: [
       {
         name: 'workers',
         script: 'e2e:workers',
-        args: ['--kills', `${extent.kills}`, '--handovers', `${extent.handovers}`],
+        args: [
+          ...['--kills', `${extent.kills}`, '--handovers', `${extent.handovers}`],
+          ...['--releases', `${extent.releases}`],
+        ],
       },
       { name: 'faults', script: 'e2e:faults', args: ['--only', 'network,events,stall', ...extent.faults] },
     ],

@@ -64,7 +64,7 @@ async function oneByOne(): Promise<readonly Report[]> {
 
 async function releases(): Promise<readonly Report[]> {
   if (values.releases === '0') return [];
-  return [releasesReport(await changeReleases({ services, probed, random: seededRandom(seed), say }))];
+  return [releasesReport(await changeReleases({ services, say }))];
 }
 
 function allPairs(): Promise<readonly KillsOutcome[]> {

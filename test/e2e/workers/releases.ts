@@ -11,6 +11,7 @@ import type { Role } from './cast.ts';
 import { isIn } from './handed.ts';
 import { shardCount, shardNames } from './layout-of-eight.ts';
 import type { CourseOptions } from './pair.ts';
+import { startProbed } from './probed.ts';
 import type { Started } from './processes.ts';
 import { registerAll } from './registered.ts';
 import { type ReleaseStage, releaseStage } from './release-stage.ts';
@@ -54,7 +55,11 @@ const looking = { withinMs: 300_000, pollMs: 1_000 };
 /** A run reads LAYOUT after each beat, and then leaves. */
 const staleMs = 8_000;
 
-export async function changeReleases({ services, probed, say }: CourseOptions): Promise<ReleasesOutcome> {
+export type ReleasesOptions = Pick<CourseOptions, 'services' | 'say'>;
+
+export async function changeReleases({ services, say }: ReleasesOptions): Promise<ReleasesOutcome> {
+  // Of its own: other courses run at the same time, and have targets of the same names.
+  const probed = await startProbed();
   const stage = await releaseStage(services);
   try {
     const roles = await registerAll({ store: stage.store, probed }, { shards: shardCount, families: ['healthy'] });
@@ -77,6 +82,7 @@ export async function changeReleases({ services, probed, say }: CourseOptions): 
     };
   } finally {
     await stage.close();
+    await probed.close();
   }
 }
 
