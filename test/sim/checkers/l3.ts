@@ -1,7 +1,7 @@
 /**
  * L3: a state of an endpoint is detected within failureThreshold (successThreshold) periods and 240 s more, whatever
- * faults happen, as long as the store is available and the worker may probe. A long run of results loses with each
- * holder what came after the last checkpoint.
+ * faults happen, as long as the store is available, the prober's release starts, and the worker may probe. A long run
+ * of results loses with each holder what came after the last checkpoint.
  */
 import { worldStartMs } from '../clock.ts';
 import type { Probed } from '../ledger.ts';
@@ -82,8 +82,11 @@ function strikes({ faults, nowMs }: Facts, fromMs: number): number {
 
 const outageLookMs = 1_500_000;
 
+/** A release that does not start takes every rescue of a shard that has lost its holder. */
 function lastOutageMs({ faults, nowMs }: Facts): number {
-  const outages = faults.during(nowMs() - outageLookMs, nowMs()).filter(({ kind }) => kind === 'store outage');
+  const outages = faults
+    .during(nowMs() - outageLookMs, nowMs())
+    .filter(({ kind }) => kind === 'store outage' || kind === 'release broken');
   return Math.max(0, ...outages.map(({ untilMs }) => untilMs));
 }
 
