@@ -48,7 +48,17 @@ export const full: Extent = {
   alone: 'hanging,reload,mass,uncounted',
   kubernetes: [[], ['--lifecycle', 'static']],
   kept: [keptJob],
-  worlds: { large: 20, crowded: 4, functions: 40, releases: 40, tick: 40, watched: 40, site: 20, scarce: 100 },
+  worlds: {
+    large: 20,
+    crowded: 4,
+    functions: 40,
+    releases: 40,
+    tick: 40,
+    watched: 40,
+    site: 20,
+    sandboxes: 20,
+    scarce: 100,
+  },
   either: [],
   mutants: [],
 };
@@ -62,7 +72,7 @@ export const slice: Extent = {
   alone: 'hanging,reload,mass',
   kubernetes: [['--slice']],
   kept: [someKeptJob],
-  worlds: { large: 1, crowded: 1, functions: 2, releases: 2, tick: 2, watched: 2, site: 2, scarce: 2 },
+  worlds: { large: 1, crowded: 1, functions: 1, releases: 1, tick: 1, watched: 2, site: 1, sandboxes: 1, scarce: 1 },
   either: ['large', 'crowded'],
   mutants: ['--slice'],
 };
