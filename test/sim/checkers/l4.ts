@@ -41,6 +41,9 @@ export const l4: Checker = (facts, violated) => {
   const last = new Map<Endpoint, Last>();
   let throttled = { calls: 0, seenMs: Number.NEGATIVE_INFINITY };
 
+  const lookForThrottles = (): void => {
+    if (calls.throttled > throttled.calls) throttled = { calls: calls.throttled, seenMs: nowMs() };
+  };
   /** What a planned hand-over may take, of which the table may have had no capacity for a while. */
   const handoverMs = (beganMs: number): number => plannedMs + (throttled.seenMs >= beganMs ? lastCommitsMs : 0);
 
@@ -74,7 +77,7 @@ export const l4: Checker = (facts, violated) => {
 
   return {
     probeStarted(start) {
-      if (calls.throttled > throttled.calls) throttled = { calls: calls.throttled, seenMs: nowMs() };
+      lookForThrottles();
       const before = follow(start);
       if (!before) return;
       const { beganMs, probed, mayBeOffPhase } = before;
@@ -82,7 +85,7 @@ export const l4: Checker = (facts, violated) => {
       // It may hold its socket for longer than its period; what waits for one is shown as stale, which Fresh looks at.
       if (timeoutSeconds > periodSeconds) return;
       const periodMs = spacingMs(facts, probed);
-      const loadMs = facts.computingTakesTime ? readAllMs : 0;
+      const loadMs = loadMsOf(facts);
       const gapMs = start.startMs - beganMs;
       if (gapMs <= periodMs + handoverMs(beganMs) + loadMs) return;
       const what = `${start.endpoint} was not probed for ${gapMs} ms of ${periodMs}, until ${start.prober}`;
@@ -108,5 +111,7 @@ function untouchedOf(facts: Facts, span: { readonly fromMs: number; readonly toM
 /** In tick mode a slot has one message, so a schedule that crashes before it has sent it costs the slot. */
 const lostSlotMs = (facts: Facts, { address }: Probed, { process }: DoneFault): number =>
   process?.startsWith('schedule') && isTick(facts, address) ? tickSlotMs : 0;
+
+const loadMsOf = ({ computingTakesTime }: Facts): number => (computingTakesTime ? readAllMs : 0);
 
 const lifeOf = ({ prober }: ProbeStart): string => prober.slice(0, prober.indexOf('/'));
