@@ -10,7 +10,10 @@ export type Rollout = {
   readonly desiredRelease: string;
   /** The only shard that follows for now. Absent: every shard follows. */
   readonly trial?: Trial;
-  /** The last release whose trial has failed. It is not tried again before another one is wanted. */
+  /**
+   * The last release whose trial has failed. It is not tried again before another one is wanted, and forgotten once
+   * every shard has it all the same.
+   */
   readonly refused?: string;
 };
 
@@ -44,7 +47,7 @@ export function nextRollout(rollout: Rollout, context: RolloutContext): Rollout 
   const { wanted, shards, runOf, nowMs } = context;
   const { desiredRelease, trial, refused } = rollout;
   if (wanted === '') return desiredRelease === '' && refused === undefined ? rollout : { desiredRelease: '' };
-  if (wanted === refused) return rollout;
+  if (wanted === refused) return isEverywhere(wanted, context) ? { desiredRelease: wanted } : rollout;
   if (wanted !== desiredRelease) return begun(wanted, refused, context);
   if (!trial) return rollout;
   const shard = shards.find((each) => each.shard === trial.shard);
@@ -53,6 +56,10 @@ export function nextRollout(rollout: Rollout, context: RolloutContext): Rollout 
   if (hasProved(runOf(trial.shard), wanted)) return followed(wanted, refused);
   return nowMs - trial.sinceMs > trialMsMax[shard.mode] ? { desiredRelease: '', refused: wanted } : rollout;
 }
+
+/** It has proved itself all the same: where a run ends with its slot, the next one is of the new code in any case. */
+const isEverywhere = (wanted: string, { shards, runOf }: RolloutContext): boolean =>
+  shards.every(({ shard, mode }) => mode === 'idle' || hasProved(runOf(shard), wanted));
 
 /** A trial, unless no run of another release holds a shard: then there is nothing to be careful with. */
 function begun(wanted: string, refused: string | undefined, { shards, runOf, nowMs }: RolloutContext): Rollout {

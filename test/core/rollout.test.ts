@@ -92,6 +92,17 @@ const rows: readonly Row[] = [
   },
   { what: 'it was refused', before: { desiredRelease: '', refused: 'r2' } },
   {
+    what: 'it was refused, and some shards have it all the same',
+    before: { desiredRelease: '', refused: 'r2' },
+    runs: { ...old, '40': held('r2') },
+  },
+  {
+    what: 'it was refused, and every shard has it all the same',
+    before: { desiredRelease: '', refused: 'r2' },
+    runs: { '00': held('r2'), '40': held('r2'), '80': held('r2') },
+    after: { desiredRelease: 'r2' },
+  },
+  {
     what: 'another was refused',
     before: { desiredRelease: '', refused: 'r1' },
     after: { desiredRelease: 'r2', refused: 'r1', trial: { shard: '40', sinceMs: nowMs } },
