@@ -59,6 +59,7 @@ function statePublisher<State>(
   let isUnderWay = false;
   /** The same time in each attempt to publish the end. */
   let endedAtMs: number | undefined;
+  let lastEndMs = Number.NEGATIVE_INFINITY;
   return {
     published: (isSo) => published ?? !isSo,
     async written(beat) {
@@ -74,7 +75,8 @@ function statePublisher<State>(
       // The bus may take the event although its answer is lost. From here on it is unknown what was published.
       if (state) published = undefined;
       if (!state) endedAtMs ??= run.ports.clock.nowMs();
-      const event = state ? begun(run.message, state) : ended(run.message, endedAtMs ?? 0);
+      if (endedAtMs !== undefined) lastEndMs = endedAtMs;
+      const event = state ? after(lastEndMs, begun(run.message, state)) : ended(run.message, endedAtMs ?? 0);
       publisher.publish([event], (isTaken) => {
         isUnderWay = false;
         if (isTaken) published = isSo;
@@ -82,6 +84,12 @@ function statePublisher<State>(
     },
   };
 }
+
+/**
+ * The later time counts, and what begins again may have been suspected before the beat that said that it was over.
+ */
+const after = (endMs: number, event: BusEvent): BusEvent =>
+  event.timeMs > endMs ? event : { ...event, timeMs: endMs + 1 };
 
 const degraded = (shard: Shard, { reason, route, sinceMs }: Doubt): BusEvent => ({
   detailType: 'Prober Degraded',

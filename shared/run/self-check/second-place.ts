@@ -18,15 +18,17 @@ const lookMs = 500;
 const againMs = 15_000;
 
 export type SecondPlace = {
-  /** A probe of this target failed here, and the target is not known as failed. */
-  failed(target: string, probe: SampledProbe): void;
-  succeeded(target: string): void;
+  /** This probe failed here, and its target is not known as failed. */
+  failed(probe: SampledProbe): void;
+  succeeded(target: Named): void;
   /** Resolves with the answer that is awaited; undefined: none is. */
   awaited(): Promise<void> | undefined;
   disagrees(): boolean;
   /** Waits for no answer any more, and resolves when no request is under way. */
   stop(): Promise<void>;
 };
+
+type Named = Pick<SampledProbe, 'namespace' | 'name'>;
 
 type Options = {
   /** Called when the other place disagrees; `awaited` waits for it. */
@@ -55,7 +57,7 @@ class AskedPlace implements SecondPlace {
   readonly #recent = new Uint8Array(recentMax);
   #next = 0;
   #failures = 0;
-  /** By target, the one that failed last at the end. */
+  /** By name, which a target keeps when it is registered again; the one that failed last at the end. */
   readonly #failing = new Map<string, SampledProbe>();
   #number = 0;
   #askedAtMs = Number.NEGATIVE_INFINITY;
@@ -69,10 +71,10 @@ class AskedPlace implements SecondPlace {
     run.signal.addEventListener('abort', this.#end);
   }
 
-  failed(target: string, probe: SampledProbe): void {
+  failed(probe: SampledProbe): void {
     this.#count(1);
-    this.#failing.delete(target);
-    this.#failing.set(target, probe);
+    this.#failing.delete(nameOf(probe));
+    this.#failing.set(nameOf(probe), probe);
     for (const [oldest] of this.#failing) {
       if (this.#failing.size <= recentMax) break;
       this.#failing.delete(oldest);
@@ -86,9 +88,9 @@ class AskedPlace implements SecondPlace {
     });
   }
 
-  succeeded(target: string): void {
+  succeeded(target: Named): void {
     this.#count(0);
-    if (this.#failing.size > 0) this.#failing.delete(target);
+    if (this.#failing.size > 0) this.#failing.delete(nameOf(target));
   }
 
   awaited(): Promise<void> | undefined {
@@ -164,6 +166,8 @@ class AskedPlace implements SecondPlace {
     }
   }
 }
+
+const nameOf = ({ namespace, name }: Named): string => `${namespace}/${name}`;
 
 /** Some of them by chance: those that failed first may fail for a reason of their own. */
 function sampleOf<Probe>(probes: readonly Probe[], random: { next(): number }): readonly Probe[] {

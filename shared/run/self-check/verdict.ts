@@ -90,8 +90,8 @@ export function selfWatch(run: Run, options: Pick<SelfCheckOptions, 'inDoubt' | 
 /** A failure that changes nothing is of a target that is known as failed. */
 function note(second: SecondPlace, report: ProbeReport, { reach, changes, dialled }: About): void {
   if (dialled === undefined || reach === 'loopback') return;
-  if (isSuccess(report)) second.succeeded(dialled.target.uid);
-  else if (changes && isFailure(report)) second.failed(dialled.target.uid, sampledOf(dialled));
+  if (isSuccess(report)) second.succeeded(dialled.target);
+  else if (changes && isFailure(report)) second.failed(sampledOf(dialled));
 }
 
 const sampledOf = ({ target: { namespace, name }, container, probeType }: ProbeOrder): SampledProbe => ({

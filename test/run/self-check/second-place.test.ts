@@ -13,9 +13,9 @@ import { virtualClock } from '../../support/virtual-clock.ts';
 
 const failure: ProbeReport = { conclusion: { kind: 'result', result: 'failure' }, attempts: [] };
 const success: ProbeReport = { conclusion: { kind: 'result', result: 'success' }, attempts: [] };
-const orderOf = (index: number) =>
+const orderOf = (index: number, uid: number) =>
   ({
-    target: { namespace: 'shop', name: `t${index}`, uid: `uid-${index}` },
+    target: { namespace: 'shop', name: `t${index}`, uid: `uid-${uid}` },
     container: { name: 'c' },
     probeType: 'readiness',
   }) as ProbeOrder;
@@ -53,10 +53,16 @@ function world(seen: { readonly failed: number; readonly succeeded: number } | u
     { inDoubt: false, onRefused: () => undefined },
   );
   /** Whether the report of this target's probe counts. */
-  const probe = async (index: number, report: ProbeReport, { turns = false, changes = true } = {}) => {
+  const probe = async (index: number, report: ProbeReport, { turns = false, changes = true, uid = index } = {}) => {
     const watched = self.watch();
     await clock.advance(200);
-    const about = { reach: 'network', changes, confirms: report === success, turns, dialled: orderOf(index) } as const;
+    const about = {
+      reach: 'network',
+      changes,
+      confirms: report === success,
+      turns,
+      dialled: orderOf(index, uid),
+    } as const;
     const judged = await clock.runUntil(Promise.resolve(watched.judge(report, about)));
     watched.done();
     return judged === report;
@@ -92,6 +98,12 @@ describe('a prober with another place', () => {
     );
     assert.deepEqual(sample[0], { namespace: 'shop', name: 't0', container: 'c', probeType: 'readiness' });
     assert.ok(sample.length <= 5 && new Set(sample.map(({ name }) => name)).size === sample.length);
+  });
+
+  test('has each name once in it, also of a target that was registered again', async () => {
+    const { probe, looks } = world({ failed: 5, succeeded: 0 });
+    for (const uid of [1, 101, 201, 301, 401]) await probe(1, failure, { uid });
+    assert.equal(looks[0]?.sample.length, 1);
   });
 
   test('fails nothing while that one reaches what fails here', async () => {
