@@ -8,6 +8,7 @@ import { healthService, startHttp2 } from '../../support/grpc-server.ts';
 import { farPorts } from './ports.ts';
 
 const host = '0.0.0.0';
+const closeMs = 60;
 
 const listen = (server: Server, port: number): Promise<void> =>
   new Promise((resolve) => server.listen(port, host, resolve));
@@ -21,7 +22,13 @@ async function answer(): Promise<void> {
   await listen(web, farPorts.http);
   await listen(secure, farPorts.https);
   await listen(
-    createTcpServer((socket) => socket.on('error', () => undefined).resume()),
+    createTcpServer({ allowHalfOpen: true }, (socket) => {
+      // As one that has something else to do: its kernel acknowledges the end before it says its own.
+      socket
+        .on('error', () => undefined)
+        .on('end', () => setTimeout(() => socket.end(), closeMs))
+        .resume();
+    }),
     farPorts.tcp,
   );
   const serving = healthService({ statuses: { '': 'SERVING' } });

@@ -1,6 +1,7 @@
 /**
  * L5: no bucket with targets is without a holder for more than 30 s after one crash, or at all without faults, and no
- * longer than a crash before the first heartbeat costs once faults have stopped. A bucket is held while the run that
+ * longer than a crash before the first heartbeat costs once faults have stopped. While a release of functions is
+ * deployed that does not start, no message is taken by one that does: the time counts from its end. A bucket is held while the run that
  * may commit in it beats; a shard in tick mode for a moment each minute.
  */
 import { epochKey, runKey, targetAddress } from '../../../shared/store/keys.ts';
@@ -30,7 +31,7 @@ export const l5: Checker = (facts, violated) => {
     // The run that has claimed the bucket has not beaten yet, or the reverse; soon it will.
     if (!epoch || table.get(runKey(shard))?.token !== ledger.epochOf(bucket)) return;
     const sinceMs = beats.get(shard) ?? 0;
-    const unheldMs = nowMs() - sinceMs;
+    const unheldMs = nowMs() - Math.max(sinceMs, startsFromMs(facts, sinceMs));
     if (unheldMs <= beatMs || reported.get(shard) === sinceMs) return;
     const leastMs = shardsOf(facts).find(({ name }) => name === shard)?.mode === 'tick' ? tickModeMs : 0;
     if (unheldMs <= Math.max(leastMs, allowedMs(facts, sinceMs))) return;
@@ -48,6 +49,10 @@ export const l5: Checker = (facts, violated) => {
     },
   };
 };
+
+/** When the last release that does not start is taken back. */
+const startsFromMs = ({ faults, nowMs }: Facts, sinceMs: number): number =>
+  Math.max(0, ...faults.during(sinceMs, nowMs()).map(({ kind, untilMs }) => (kind === 'release broken' ? untilMs : 0)));
 
 function allowedMs(facts: Facts, sinceMs: number): number {
   const { faults, ledger, nowMs } = facts;
