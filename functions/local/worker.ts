@@ -55,7 +55,6 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
   const shared = { clock, random, log, store, ...fenced, bus, canaries, metrics: metrics.probes };
   const memory: ShardMemory = new Map();
   const socketBudget = newSocketBudget(ports.clock, ports.shares?.probesMax);
-  const secondPlace = { place: random.uuid(), send: queue.send };
   const stop = new AbortController();
 
   const forget = () => {
@@ -69,7 +68,7 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
     receiver: queue,
     concurrency,
     stop: stop.signal,
-    portsFor: (lease) => ({ ...shared, ...probing.forRun(), lease, secondPlace }),
+    portsFor: (lease) => ({ ...shared, ...probing.forRun(), lease }),
     runShard: loggedRuns({ log, shards, options: { release, memory, socketBudget } }),
   });
   return {

@@ -17,9 +17,15 @@ export type ProberTask = {
 export function proberTask(ports: ProberFunctionPorts, receiver: Pick<SqsQueue, 'receive' | 'settled'>): ProberTask {
   const stop = new AbortController();
   const { clock, log } = ports;
+  const { portsFor, runShard } = reportedRuns(ports, newProcess(ports));
   const runs = hostShards({
     ...{ clock, log, receiver, concurrency, stop: stop.signal },
-    ...reportedRuns(ports, newProcess(ports)),
+    // A task asks for no second look; it gives one if it is free.
+    portsFor(lease) {
+      const { secondPlace: _, ...own } = portsFor(lease);
+      return own;
+    },
+    runShard,
   });
   return {
     async stop() {

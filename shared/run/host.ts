@@ -14,6 +14,7 @@ import {
 } from '../queue/queue.ts';
 import { decodeShardMessage } from '../queue/shard-message.ts';
 import { aheadOfScheduleMs } from '../schedule/slots.ts';
+import { StoreUnavailable } from '../store/store.ts';
 import type { Ports } from './ports.ts';
 import type { RunEnd } from './run.ts';
 import type { RunOptions, runShard } from './run-shard.ts';
@@ -125,10 +126,20 @@ async function look(host: Host, received: Received, message: LookMessage): Promi
   try {
     if (host.stop.aborted || waitedMs > lookAgeMsMax) return await acknowledged(received);
     if (place === message.place) return (await lease.extend(ownLookMs)) ? 'handedOver' : 'refused';
-    await answerLook(ports, message);
+    await given(host, ports, message);
     return await acknowledged(received);
   } finally {
     ports.abandon();
+  }
+}
+
+/** The one that asks believes itself if there is no answer. */
+async function given({ log }: Host, ports: Ports, message: LookMessage): Promise<void> {
+  try {
+    await answerLook(ports, message);
+  } catch (cause) {
+    if (!(cause instanceof StoreUnavailable)) throw cause;
+    log.warn('second look not given', { shard: message.shard, cause });
   }
 }
 

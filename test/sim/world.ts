@@ -292,7 +292,6 @@ async function worker(own: Own, env: Env, { stops, onRun }: Polling): Promise<'e
       dial: net.dialOf(caller),
       resolve: net.resolveOf(caller),
       canaries: [canary],
-      secondPlace: { place: life.name, send: queue.of(caller).send },
       ...net.probersOf(caller, prober),
       metrics: noMetrics,
     };
