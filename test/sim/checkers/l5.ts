@@ -1,8 +1,8 @@
 /**
  * L5: no bucket with targets is without a holder for more than 30 s after one crash, or at all without faults, and no
  * longer than a crash before the first heartbeat costs once faults have stopped. While a release of functions is
- * deployed that does not start, no message is taken by one that does: the time counts from its end. A bucket is held while the run that
- * may commit in it beats; a shard in tick mode for a moment each minute.
+ * deployed that does not start, no message is taken by one that does: the time counts from its end. A bucket is held
+ * while the run that may commit in it beats; a shard in tick mode for a moment each minute.
  */
 import { epochKey, runKey, targetAddress } from '../../../shared/store/keys.ts';
 import { isOfRun } from '../store.ts';
