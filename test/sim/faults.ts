@@ -89,9 +89,9 @@ export type FaultParts = {
   readonly whenProbing: (processName: string, act: () => void) => void;
   readonly forgeEvent: () => void;
   readonly cutNetwork: (processName: string, ms: number) => void;
-  /** undefined: a target here turns unhealthy at its first failure. */
   /** undefined: there is one route. */
   readonly cutRoute: ((ms: number) => void) | undefined;
+  /** undefined: a target here turns unhealthy at its first failure. */
   readonly lieAbout: ((processName: string, ms: number) => void) | undefined;
   readonly changeLayout: () => void;
   /** Returns true if the new release does not start: after so long the one before is back. */

@@ -28,7 +28,7 @@ export async function deployAll({ step }: Runner, use: Use): Promise<Cloud> {
   await step('the functions may do what their roles allow, and nothing else', enforceRights);
   const url = apiUrl(endpoint, outputs.ApiUrl);
   const bus = outputs.BusName ?? '';
-  const subscriber = await step('a stack of somebody else subscribes to the bus', async () => {
+  const subscriber = await step('another stack subscribes to the bus', async () => {
     const outputs = await cdk.deploy(subscriberApp(bus));
     await enforceRights();
     return outputs;
