@@ -116,24 +116,36 @@ const arrivalSlackMs = 1_500;
 /** Between the clocks of two processes of one machine. */
 const clockSlackMs = 100;
 
-/** The published results of flapping targets are what they answered, and every version is published. */
+/** The published results of flapping targets are what they answered, and every version is published once. */
 export async function flapsUntrue({ store, roles }: Stored, probed: Probed): Promise<Faults> {
   const published = roles
     .filter(({ family }) => family === 'flapping')
     .map(async ({ name, paths: [path = ''] }) => {
+      // Read before the history: the target flips between the two reads, too.
+      const records = Object.values((await readStored(store, name)).probes);
       const transitions = await transitionsOf(store, name);
       const untrue = transitions
         .filter((flip, index) => !isBacked(flip, transitions[index - 1], probed.arrivals(path)))
         .map((flip) => `${name}: ${unbacked(flip, probed.arrivals(path))}`);
-      const version = Math.max(
-        ...Object.values((await readStored(store, name)).probes).map((record) => record.version),
-      );
-      const missing =
-        transitions.length === version ? [] : [`${name}: ${transitions.length} of ${version} versions published`];
-      return [...untrue, ...missing];
+      const version = Math.max(...records.map((record) => record.version));
+      return [...untrue, ...unpublished(transitions, version).map((wrong) => `${name}: ${wrong}`)];
     });
   return (await Promise.all(published)).flat();
 }
+
+/** Versions up to this one whose transition is missing, and those of all that have two. */
+function unpublished(transitions: readonly EventRecord[], version: number): Faults {
+  const counts = new Map<number, number>();
+  for (const each of transitions.map(versionOf)) counts.set(each, (counts.get(each) ?? 0) + 1);
+  const all = Array.from({ length: version }, (_, index) => index + 1);
+  return [
+    ...all.filter((each) => !counts.has(each)).map((each) => `version ${each} of ${version} is not published`),
+    ...[...counts].filter(([, count]) => count > 1).map(([each]) => `version ${each} is published twice`),
+  ];
+}
+
+/** It ends the ID. */
+const versionOf = ({ id }: EventRecord): number => Number(id.slice(id.lastIndexOf('~') + 1));
 
 /** After a take-over the new holder knows only the number of the earlier attempts, so as many answers must agree. */
 function isBacked(
