@@ -1,6 +1,7 @@
 /**
  * InOrder: a run that no fault touches ends in order, and its RUN says so when the next run claims the shard. A table
- * without capacity is no fault: a run that ended because of it would leave the same load to its successor.
+ * without capacity is no fault: a run that ended because of it would leave the same load to its successor. Where clocks
+ * differ by more than a few seconds, a successor cannot see that the run before it still beats, and claims at once.
  */
 import { runKey } from '../../../shared/store/keys.ts';
 import { keyKind } from '../store.ts';

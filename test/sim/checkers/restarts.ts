@@ -96,9 +96,12 @@ export const restarts: Checker = (facts, violated) => {
     if (event.detailType !== 'Container Recovered') return;
     const { containerID, container, probeType, target } = event.detail;
     const verdict = `${containerID}#${probeType}`;
-    // A delayed sync may request a restart after a success that it has not read, so event times decide nothing.
+    // A delayed sync may request a restart after a success that it has not read, so the times of requests decide
+    // nothing. An earlier container may have failed, and this one only since it recovered.
     const succeededMs = succeeded.get(verdict);
-    if (succeededMs === undefined || succeededMs < (failed.get(verdict) ?? 0))
+    const failedMs = failed.get(verdict) ?? 0;
+    const hasFailedBefore = failedMs < event.timeMs - 2 * smallSkewMs;
+    if (succeededMs === undefined || (succeededMs < failedMs && hasFailedBefore))
       violated(`${publisher} told that ${containerID} has recovered, whose ${probeType} probe has not succeeded`);
     // A delayed sync may have repeated the request after the success: what follows is another episode.
     end(episodeOf(target.uid, container, containerID));
