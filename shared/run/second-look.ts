@@ -3,6 +3,7 @@ import { probeName, specProbes } from '../core/spec.ts';
 import { probe as runProbe } from '../prober/probe.ts';
 import type { LookMessage, SampledProbe } from '../queue/queue.ts';
 import { runKey, targetAddress } from '../store/keys.ts';
+import { StoreUnavailable } from '../store/store.ts';
 import { readTarget } from '../table/targets.ts';
 import { writeSurely } from '../table/write.ts';
 import { beatConditions } from './beat.ts';
@@ -10,7 +11,7 @@ import { fencedPorts, type Ports } from './ports.ts';
 import { orderOf } from './probing/held-spec.ts';
 
 /**
- * A target that is gone or no longer has the probe counts as neither, as does a prober error.
+ * A target that is gone, no longer has the probe or cannot be read counts as neither, as does a prober error.
  *
  * @throws StoreUnavailable: the one that asked believes itself
  */
@@ -25,9 +26,19 @@ export async function answerLook(ports: Ports, { shard, token, number, sample }:
 }
 
 async function resultOf(ports: Ports, { namespace, name, container, probeType }: SampledProbe) {
-  const read = await readTarget(ports.store, targetAddress(namespace, name));
+  const read = await readable(readTarget(ports.store, targetAddress(namespace, name)));
   const entry = read && specProbes(read.target.spec).find((one) => one.name === probeName(container, probeType));
   if (!entry) return undefined;
   const { conclusion } = await runProbe(ports, orderOf(read.target, entry));
   return conclusion.kind === 'result' ? conclusion.result : undefined;
+}
+
+/** A function that returned because of one target would leave the others pending: Lambda freezes it. */
+async function readable<Value>(reading: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return undefined;
+  }
 }

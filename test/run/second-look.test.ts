@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { LookMessage } from '../../shared/queue/queue.ts';
 import { encodeShardMessage } from '../../shared/queue/shard-message.ts';
 import { settleReceived } from '../../shared/run/host.ts';
+import { type Store, StoreUnavailable } from '../../shared/store/store.ts';
 import { failing, healthy, heldWorld } from '../support/shard-world.ts';
 
 const [deadPort, missingName] = [81, 'unknown'];
@@ -12,7 +13,7 @@ const readinessProbe = (port: number) => ({
 });
 
 /** Two targets of a run, and a look at them and a third that does not exist. */
-async function lookWorld(more: Partial<LookMessage> = {}, waitedMs = 100) {
+async function lookWorld(more: Partial<LookMessage> = {}, waitedMs = 100, wrapStore = (store: Store): Store => store) {
   const { world, run } = await heldWorld({ well: readinessProbe(80), dead: readinessProbe(deadPort) }, 1_000);
   world.answer((_, port) => (port === deadPort ? failing : healthy));
   const { token } = await world.runRecord();
@@ -37,7 +38,11 @@ async function lookWorld(more: Partial<LookMessage> = {}, waitedMs = 100) {
         clock: world.clock,
         log: world.log,
         stop: new AbortController().signal,
-        portsFor: () => ({ ...world.ports(), secondPlace: { place: 'here', send: async () => undefined } }),
+        portsFor() {
+          const ports = world.ports();
+          const secondPlace = { place: 'here', send: async () => undefined };
+          return { ...ports, store: wrapStore(ports.store), secondPlace };
+        },
         runShard: () => assert.fail('a look runs no shard'),
       },
       {
@@ -74,4 +79,20 @@ test('one that is not awaited any more is dropped', async () => {
 test('one of a run that is over changes nothing', async () => {
   const { settled, look } = await lookWorld({ token: 999 });
   assert.deepEqual([settled, look], ['acknowledged', undefined]);
+});
+
+test('a target that cannot be read counts as neither, and nothing is left pending', async () => {
+  let open = 0;
+  const slowOrFailing = (store: Store): Store => ({
+    ...store,
+    async query(query) {
+      if (query.from?.includes('/well')) throw new StoreUnavailable('simulated');
+      open += 1;
+      return store.query(query).finally(() => {
+        open -= 1;
+      });
+    },
+  });
+  const { settled, look, token } = await lookWorld({}, 100, slowOrFailing);
+  assert.deepEqual([settled, look, open], ['acknowledged', { token, number: 1, failed: 1, succeeded: 0 }, 0]);
 });
