@@ -2,6 +2,7 @@
  * When a prober has a second place look at what fails here, and what it makes of the answer. Canaries show that the
  * network works; they do not show that this sandbox reaches its targets. Pure.
  */
+import type { ProbeReport } from './probe-report.ts';
 
 /** An answer holds for this long. */
 export const lookWindowMs = 60_000;
@@ -21,6 +22,13 @@ export const needsSecondLook = (failures: number): boolean => failures > failure
 
 /** How many of the sample failed and succeeded in the second place. */
 export type Seen = { readonly failed: number; readonly succeeded: number };
+
+/** A prober error counts as neither. */
+export function seenIn(reports: readonly ProbeReport[]): Seen {
+  const count = (result: 'failure' | 'success') =>
+    reports.filter(({ conclusion }) => conclusion.kind === 'result' && conclusion.result === result).length;
+  return { failed: count('failure'), succeeded: count('success') };
+}
 
 /** Whether the second place sees most of the sample succeed: then what fails is on the way from here. */
 export const contradicts = ({ failed, succeeded }: Seen): boolean => succeeded > failed;

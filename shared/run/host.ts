@@ -115,31 +115,31 @@ async function runOne(host: Host, received: Received, message: ShardMessage): Pr
 
 /** A look that has waited longer is not awaited any more. */
 const lookAgeMsMax = 15_000;
-/** Until a look may come to another process than the one that asks. */
-const ownLookMs = 1_000;
+/** Until a look may come to another process than this one. */
+const otherLookMs = 1_000;
 
-/** Looks at what another process doubts; one of this process is left to others. */
+/** Looks at what another process doubts. One of this process is left to others, as is one that it doubts itself. */
 async function look(host: Host, received: Received, message: LookMessage): Promise<Settled> {
   const { lease, waitedMs = host.clock.nowMs() - message.sentAtMs } = received;
   const ports = host.portsFor(lease);
   const { place } = ports.secondPlace ?? {};
   try {
     if (host.stop.aborted || waitedMs > lookAgeMsMax) return await acknowledged(received);
-    if (place === message.place) return (await lease.extend(ownLookMs)) ? 'handedOver' : 'refused';
-    await given(host, ports, message);
-    return await acknowledged(received);
+    if (place !== message.place && (await given(host, ports, message))) return await acknowledged(received);
+    return (await lease.extend(otherLookMs)) ? 'handedOver' : 'refused';
   } finally {
     ports.abandon();
   }
 }
 
 /** The one that asks believes itself if there is no answer. */
-async function given({ log }: Host, ports: Ports, message: LookMessage): Promise<void> {
+async function given({ log }: Host, ports: Ports, message: LookMessage): Promise<boolean> {
   try {
-    await answerLook(ports, message);
+    return await answerLook(ports, message);
   } catch (cause) {
     if (!(cause instanceof StoreUnavailable)) throw cause;
     log.warn('second look not given', { shard: message.shard, cause });
+    return true;
   }
 }
 

@@ -1,6 +1,8 @@
 /** Answers another process that doubts what it sees: probes a sample of its targets from here, and says so in RUN. */
+import { seenIn } from '../core/second-look.ts';
+import type { Reach } from '../core/self-health.ts';
 import { probeName, specProbes } from '../core/spec.ts';
-import { probe as runProbe } from '../prober/probe.ts';
+import { type ProbeOrder, probe } from '../prober/probe.ts';
 import type { LookMessage, SampledProbe } from '../queue/queue.ts';
 import { runKey, targetAddress } from '../store/keys.ts';
 import { StoreUnavailable } from '../store/store.ts';
@@ -8,29 +10,47 @@ import { readTarget } from '../table/targets.ts';
 import { writeSurely } from '../table/write.ts';
 import { beatConditions } from './beat.ts';
 import { fencedPorts, type Ports } from './ports.ts';
-import { orderOf } from './probing/held-spec.ts';
+import { heldSpecOf } from './probing/held-spec.ts';
+import { type SelfWatch, selfWatch } from './self-check/verdict.ts';
 
 /**
- * A target that is gone, no longer has the probe or cannot be read counts as neither, as does a prober error.
+ * A target that is gone, no longer has the probe or cannot be read counts as neither, as does a prober error. false:
+ * this process doubts what it has seen itself, and has not answered.
  *
  * @throws StoreUnavailable: the one that asked believes itself
  */
-export async function answerLook(ports: Ports, { shard, token, number, sample }: LookMessage): Promise<void> {
-  const results = await Promise.all(sample.map((one) => resultOf(ports, one)));
-  const count = (result: string) => results.filter((one) => one === result).length;
-  const look = { token, number, failed: count('failure'), succeeded: count('success') };
-  await writeSurely(fencedPorts(ports), [
-    { kind: 'update', key: runKey(shard), set: { look }, if: beatConditions({ token }) },
-  ]);
-  ports.log.info('second look given', { shard, ...look });
+export async function answerLook(ports: Ports, message: LookMessage): Promise<boolean> {
+  const { shard, token, number, sample } = message;
+  const over = new AbortController();
+  const { secondPlace: _, ...own } = ports;
+  const self = selfWatch(
+    { ports: own, message, token, signal: over.signal },
+    { inDoubt: false, onRefused: () => undefined },
+  );
+  try {
+    const orders = await Promise.all(sample.map((one) => orderedOf(ports, one)));
+    const seen = seenIn(await Promise.all(orders.flatMap((one) => (one ? [judged(ports, self, one)] : []))));
+    if (self.voidFailures() > 0) return false;
+    const look = { token, number, ...seen };
+    await writeSurely(fencedPorts(ports), [
+      { kind: 'update', key: runKey(shard), set: { look }, if: beatConditions({ token }) },
+    ]);
+    ports.log.info('second look given', { shard, ...look });
+    return true;
+  } finally {
+    over.abort();
+    await self.stop();
+  }
 }
 
-async function resultOf(ports: Ports, { namespace, name, container, probeType }: SampledProbe) {
+type Ordered = { readonly order: ProbeOrder; readonly reach: Reach };
+
+/** undefined: there is nothing to ask over the network. */
+async function orderedOf(ports: Ports, { namespace, name, container, probeType }: SampledProbe) {
   const read = await readable(readTarget(ports.store, targetAddress(namespace, name)));
   const entry = read && specProbes(read.target.spec).find((one) => one.name === probeName(container, probeType));
-  if (!entry) return undefined;
-  const { conclusion } = await runProbe(ports, orderOf(read.target, entry));
-  return conclusion.kind === 'result' ? conclusion.result : undefined;
+  const { order, reach } = entry ? heldSpecOf(read.target, entry) : {};
+  return order && reach && { order, reach };
 }
 
 /** A function that returned because of one target would leave the others pending: Lambda freezes it. */
@@ -40,5 +60,14 @@ async function readable<Value>(reading: Promise<Value>): Promise<Value | undefin
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     return undefined;
+  }
+}
+
+async function judged(ports: Ports, self: SelfWatch, { order, reach }: Ordered) {
+  const watched = self.watch();
+  try {
+    return await watched.judge(await probe(ports, order), { reach, changes: true, confirms: false, turns: true });
+  } finally {
+    watched.done();
   }
 }

@@ -1,19 +1,25 @@
 /** What a process does with the look that another one asks for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Attempt } from '../../shared/core/types.ts';
+import { sleep } from '../../shared/lib/clock.ts';
 import type { LookMessage } from '../../shared/queue/queue.ts';
 import { encodeShardMessage } from '../../shared/queue/shard-message.ts';
 import { settleReceived } from '../../shared/run/host.ts';
-import { type Store, StoreUnavailable } from '../../shared/store/store.ts';
+import type { Ports } from '../../shared/run/ports.ts';
+import { StoreUnavailable } from '../../shared/store/store.ts';
 import { failing, healthy, heldWorld } from '../support/shard-world.ts';
+import type { VirtualClock } from '../support/virtual-clock.ts';
 
 const [deadPort, missingName] = [81, 'unknown'];
 const readinessProbe = (port: number) => ({
   containers: [{ name: 'app', readinessProbe: { tcpSocket: { port }, periodSeconds: 600 } }],
 });
 
+type Change = (ports: Ports, clock: VirtualClock) => Partial<Ports>;
+
 /** Two targets of a run, and a look at them and a third that does not exist. */
-async function lookWorld(more: Partial<LookMessage> = {}, waitedMs = 100, wrapStore = (store: Store): Store => store) {
+async function lookWorld(more: Partial<LookMessage> = {}, waitedMs = 100, change: Change = () => ({})) {
   const { world, run } = await heldWorld({ well: readinessProbe(80), dead: readinessProbe(deadPort) }, 1_000);
   world.answer((_, port) => (port === deadPort ? failing : healthy));
   const { token } = await world.runRecord();
@@ -41,7 +47,7 @@ async function lookWorld(more: Partial<LookMessage> = {}, waitedMs = 100, wrapSt
         portsFor() {
           const ports = world.ports();
           const secondPlace = { place: 'here', send: async () => undefined };
-          return { ...ports, store: wrapStore(ports.store), secondPlace };
+          return { ...ports, ...change(ports, world.clock), secondPlace };
         },
         runShard: () => assert.fail('a look runs no shard'),
       },
@@ -83,16 +89,50 @@ test('one of a run that is over changes nothing', async () => {
 
 test('a target that cannot be read counts as neither, and nothing is left pending', async () => {
   let open = 0;
-  const slowOrFailing = (store: Store): Store => ({
-    ...store,
-    async query(query) {
-      if (query.from?.includes('/well')) throw new StoreUnavailable('simulated');
-      open += 1;
-      return store.query(query).finally(() => {
-        open -= 1;
-      });
+  const slowOrFailing: Change = ({ store }) => ({
+    store: {
+      ...store,
+      async query(query) {
+        if (query.from?.includes('/well')) throw new StoreUnavailable('simulated');
+        open += 1;
+        return store.query(query).finally(() => {
+          open -= 1;
+        });
+      },
     },
   });
   const { settled, look, token } = await lookWorld({}, 100, slowOrFailing);
   assert.deepEqual([settled, look, open], ['acknowledged', { token, number: 1, failed: 1, succeeded: 0 }, 0]);
+});
+
+const timedOut: Attempt = {
+  outcome: 'failure',
+  failureClass: 'CONNECT_TIMEOUT',
+  output: '',
+  timings: { totalMs: 1_000 },
+};
+
+test('a process that has lost its own network leaves the look to another one', async () => {
+  const cutOff: Change = (ports) => ({
+    probers: { ...ports.probers, tcp: async () => timedOut },
+    canaries: [{ host: '127.0.0.1', port: 443 }],
+    dial: async () => ({ kind: 'failed', failureClass: 'CONNECT_TIMEOUT', message: 'timed out' }),
+  });
+  const { settled, did, look } = await lookWorld({}, 100, cutOff);
+  assert.deepEqual([settled, did, look], ['handedOver', ['hidden for 1000 ms'], undefined]);
+});
+
+test('so does one that stood still while it looked', async () => {
+  const stopped: Change = ({ probers }, clock) => ({
+    probers: {
+      ...probers,
+      async tcp() {
+        await sleep(clock, 200);
+        clock.stand(5_000);
+        return timedOut;
+      },
+    },
+  });
+  const { settled, look } = await lookWorld({}, 100, stopped);
+  assert.deepEqual([settled, look], ['handedOver', undefined]);
 });

@@ -1,15 +1,24 @@
 /**
  * Has another process look at targets that fail here, before many of them turn unhealthy: a sandbox may reach its
- * canaries and none of its targets. While the other place disagrees, this prober doubts itself.
+ * canaries and none of its targets. While the other place reaches what still fails here, this prober doubts itself.
  */
-import { contradicts, lookWindowMs, needsSecondLook, recentMax, type Seen, sampleMax } from '../../core/second-look.ts';
+import {
+  contradicts,
+  lookWindowMs,
+  needsSecondLook,
+  recentMax,
+  type Seen,
+  sampleMax,
+  seenIn,
+} from '../../core/second-look.ts';
 import { sleep } from '../../lib/clock.ts';
+import { type ProbeOrder, probe } from '../../prober/probe.ts';
 import { QueueUnavailable, type SampledProbe } from '../../queue/queue.ts';
 import { decodeRun } from '../../store/items.ts';
 import { runKey } from '../../store/keys.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import type { SecondPlacePort } from '../ports.ts';
-import type { Run } from '../run.ts';
+import type { Watching } from './self-check.ts';
 
 /** Longer than a cold start, the time-outs of the sample and the write of the answer together take. */
 const answerMsMax = 15_000;
@@ -19,7 +28,7 @@ const againMs = 15_000;
 
 export type SecondPlace = {
   /** This probe failed here, and its target is not known as failed. */
-  failed(probe: SampledProbe): void;
+  failed(order: ProbeOrder): void;
   succeeded(target: Named): void;
   /** Resolves with the answer that is awaited; undefined: none is. */
   awaited(): Promise<void> | undefined;
@@ -44,11 +53,11 @@ const alone: SecondPlace = {
   stop: async () => undefined,
 };
 
-export const secondPlaceOf = (run: Run, options: Options): SecondPlace =>
+export const secondPlaceOf = (run: Watching, options: Options): SecondPlace =>
   run.ports.secondPlace === undefined ? alone : new AskedPlace(run, run.ports.secondPlace, options);
 
 class AskedPlace implements SecondPlace {
-  readonly #run: Run;
+  readonly #run: Watching;
   readonly #port: SecondPlacePort;
   readonly #options: Options;
   readonly #over = new AbortController();
@@ -58,23 +67,25 @@ class AskedPlace implements SecondPlace {
   #next = 0;
   #failures = 0;
   /** By name, which a target keeps when it is registered again; the one that failed last at the end. */
-  readonly #failing = new Map<string, SampledProbe>();
+  readonly #failing = new Map<string, ProbeOrder>();
   #number = 0;
   #askedAtMs = Number.NEGATIVE_INFINITY;
-  #seen: Seen | undefined;
+  /** By the last answer, if what succeeds there still fails here. */
+  #disagrees = false;
   #asking: Promise<void> | undefined;
 
-  constructor(run: Run, port: SecondPlacePort, options: Options) {
+  constructor(run: Watching, port: SecondPlacePort, options: Options) {
     this.#run = run;
     this.#port = port;
     this.#options = options;
     run.signal.addEventListener('abort', this.#end);
   }
 
-  failed(probe: SampledProbe): void {
+  failed(order: ProbeOrder): void {
     this.#count(1);
-    this.#failing.delete(nameOf(probe));
-    this.#failing.set(nameOf(probe), probe);
+    const name = nameOf(order.target);
+    this.#failing.delete(name);
+    this.#failing.set(name, order);
     for (const [oldest] of this.#failing) {
       if (this.#failing.size <= recentMax) break;
       this.#failing.delete(oldest);
@@ -98,7 +109,7 @@ class AskedPlace implements SecondPlace {
   }
 
   disagrees(): boolean {
-    return this.#seen !== undefined && contradicts(this.#seen) && needsSecondLook(this.#failures);
+    return this.#disagrees && needsSecondLook(this.#failures);
   }
 
   async stop(): Promise<void> {
@@ -116,22 +127,26 @@ class AskedPlace implements SecondPlace {
   async #ask(): Promise<void> {
     const { ports, message } = this.#run;
     this.#number += 1;
-    this.#seen = (await this.#send()) ? await this.#answer() : undefined;
+    const sample = sampleOf([...this.#failing.values()], ports.random);
+    const there = (await this.#send(sample)) ? await this.#answer() : undefined;
+    // What has failed here for a moment only succeeds here again, too.
+    const isContrary = there !== undefined && contradicts(there) && !this.#over.signal.aborted;
+    const here = isContrary ? seenIn(await Promise.all(sample.map((order) => probe(ports, order)))) : undefined;
     if (this.#over.signal.aborted) return;
-    ports.log.warn('second look', { shard: message.shard, failures: this.#failures, ...(this.#seen ?? {}) });
+    this.#disagrees = here !== undefined && !contradicts(here);
+    ports.log.warn('second look', { shard: message.shard, failures: this.#failures, there, here });
     if (this.disagrees()) await this.#options.onDisagreed();
   }
 
-  async #send(): Promise<boolean> {
+  async #send(sample: readonly ProbeOrder[]): Promise<boolean> {
     const { ports, message, token } = this.#run;
     const { place, send } = this.#port;
     const { shard } = message;
-    const probes = [...this.#failing.values()];
     const id = `look#${shard}#${token}#${this.#number}`;
     const look = { kind: 'look', shard, token, place, number: this.#number } as const;
     try {
       await send(
-        { ...look, sample: sampleOf(probes, ports.random), sentAtMs: Math.floor(ports.clock.nowMs()) },
+        { ...look, sample: sample.map(sampledOf), sentAtMs: Math.floor(ports.clock.nowMs()) },
         { group: id, deduplicationId: id },
       );
       return true;
@@ -166,6 +181,13 @@ class AskedPlace implements SecondPlace {
     }
   }
 }
+
+const sampledOf = ({ target: { namespace, name }, container, probeType }: ProbeOrder): SampledProbe => ({
+  namespace,
+  name,
+  container: container.name,
+  probeType,
+});
 
 const nameOf = ({ namespace, name }: Named): string => `${namespace}/${name}`;
 

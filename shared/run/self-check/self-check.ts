@@ -28,6 +28,9 @@ const checkIntervalMs = 100;
 /** How often a prober in doubt repeats the self-check. */
 const doubtIntervalMs = 1_000;
 
+/** Of a run, or of what watches itself without one. */
+export type Watching = Pick<Run, 'ports' | 'token' | 'signal'> & { readonly message: Pick<Run['message'], 'shard'> };
+
 export type SelfCheck = {
   /** Resolves after a self-check that begins after this call. All calls before its beginning share it. */
   check(reach?: Reach): Promise<void>;
@@ -51,7 +54,7 @@ export type SelfCheckOptions = {
   readonly onRefused: (code: string) => void;
 };
 
-export function selfCheckOf(run: Run, { stalls, inDoubt, disagrees, onRefused }: SelfCheckOptions): SelfCheck {
+export function selfCheckOf(run: Watching, { stalls, inDoubt, disagrees, onRefused }: SelfCheckOptions): SelfCheck {
   const { clock, canaries } = run.ports;
   const over = new AbortController();
   const stop = () => over.abort();
@@ -104,7 +107,7 @@ export function selfCheckOf(run: Run, { stalls, inDoubt, disagrees, onRefused }:
 }
 
 /** The prober's judgment of its own health. */
-function opinionOf({ ports: { clock, log, canaries }, message }: Run, inDoubt: boolean) {
+function opinionOf({ ports: { clock, log, canaries }, message }: Watching, inDoubt: boolean) {
   let health: SelfHealth = inDoubt ? inherited(clock.nowMs()) : { kind: 'sound' };
   let doubtedAtMs = Number.NEGATIVE_INFINITY;
   /** The reaches that are in doubt. */
@@ -164,7 +167,7 @@ const inherited = (nowMs: number): SelfHealth => ({
 });
 
 async function askCanary(
-  { ports }: Run,
+  { ports }: Watching,
   canary: Canary,
   onRefused: SelfCheckOptions['onRefused'],
 ): Promise<CanaryAnswer> {

@@ -7,10 +7,8 @@ import type { ProbeReport } from '../../core/probe-report.ts';
 import { isAnswer, mayTrust, needsSelfCheck, type Reach, voided } from '../../core/self-health.ts';
 import type { Attempt } from '../../core/types.ts';
 import type { ProbeOrder } from '../../prober/probe.ts';
-import type { SampledProbe } from '../../queue/queue.ts';
-import type { Run } from '../run.ts';
 import { type SecondPlace, secondPlaceOf } from './second-place.ts';
-import { type SelfCheck, type SelfCheckOptions, selfCheckOf } from './self-check.ts';
+import { type SelfCheck, type SelfCheckOptions, selfCheckOf, type Watching } from './self-check.ts';
 import { type StallWatch, stallWatch } from './stall.ts';
 
 /** A probe from its beginning to its verdict. */
@@ -41,7 +39,7 @@ export type SelfWatch = Pick<SelfCheck, 'health' | 'doubtedSince' | 'jumped' | '
   voidFailures(): number;
 };
 
-export function selfWatch(run: Run, options: Pick<SelfCheckOptions, 'inDoubt' | 'onRefused'>): SelfWatch {
+export function selfWatch(run: Watching, options: Pick<SelfCheckOptions, 'inDoubt' | 'onRefused'>): SelfWatch {
   const { clock, cpuMs } = run.ports;
   const stalls = stallWatch(clock, cpuMs);
   const selfCheck = selfCheckOf(run, { stalls, ...options, disagrees: () => second.disagrees() });
@@ -91,15 +89,8 @@ export function selfWatch(run: Run, options: Pick<SelfCheckOptions, 'inDoubt' | 
 function note(second: SecondPlace, report: ProbeReport, { reach, changes, dialled }: About): void {
   if (dialled === undefined || reach === 'loopback') return;
   if (isSuccess(report)) second.succeeded(dialled.target);
-  else if (changes && isFailure(report)) second.failed(sampledOf(dialled));
+  else if (changes && isFailure(report)) second.failed(dialled);
 }
-
-const sampledOf = ({ target: { namespace, name }, container, probeType }: ProbeOrder): SampledProbe => ({
-  namespace,
-  name,
-  container: container.name,
-  probeType,
-});
 
 type Judged = { readonly stalls: StallWatch; readonly beganAtMs: number; readonly isNeeded: boolean };
 

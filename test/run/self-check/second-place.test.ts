@@ -17,15 +17,22 @@ const orderOf = (index: number, uid: number) =>
   ({
     target: { namespace: 'shop', name: `t${index}`, uid: `uid-${uid}` },
     container: { name: 'c' },
+    handler: { tcpSocket: { port: 80 } },
     probeType: 'readiness',
   }) as ProbeOrder;
 
 const run = { token: 7, generation: 1, slot: 1, doneSlot: 0, beat: 3, beatAtMs: 0, observedAtMs: 0, degraded: false };
 
-/** A prober whose canary answers. `seen`: what the other place says of each look; undefined: nothing. */
-function world(seen: { readonly failed: number; readonly succeeded: number } | undefined | 'unreachable') {
+type Seen = { readonly failed: number; readonly succeeded: number };
+
+/**
+ * A prober whose canary answers. `seen`: what the other place says of each look; undefined: nothing. `here`: what the
+ * targets of the look answer this prober by then.
+ */
+function world(seen: Seen | undefined | 'unreachable', here: 'success' | 'failure' = 'failure') {
   const clock = virtualClock();
   const looks: LookMessage[] = [];
+  let looksHere = 0;
   let item: Item = { ...runKey('00'), kind: 'RUN', schemaVersion: 1, ...run };
   const end = new AbortController();
   const send = async (look: LookMessage) => {
@@ -37,6 +44,12 @@ function world(seen: { readonly failed: number; readonly succeeded: number } | u
     clock,
     log: recordingLog(),
     random: { next: () => 0 },
+    probers: {
+      tcp: async () => {
+        looksHere += 1;
+        return { outcome: here, output: '', timings: { totalMs: 1 } };
+      },
+    },
     canaries: [{ host: '10.0.0.1', port: 443 }],
     dial: async () => ({ kind: 'failed', failureClass: 'CONNECT_REFUSED', message: 'refused' }),
     store: { get: async () => item },
@@ -72,7 +85,7 @@ function world(seen: { readonly failed: number; readonly succeeded: number } | u
     for (let index = 0; index < 12; index += 1) counted.push(await probe(index, report, options));
     return counted;
   };
-  return { clock, self, looks, probe, probeAll, end: () => end.abort() };
+  return { clock, self, looks, looksHere: () => looksHere, probe, probeAll, end: () => end.abort() };
 }
 
 describe('a prober with another place', () => {
@@ -113,6 +126,20 @@ describe('a prober with another place', () => {
     assert.ok(!(await probeAll(failure, { turns: true })).some(Boolean));
     const health = self.health();
     assert.equal(health.kind !== 'sound' && health.reason, 'SecondPlaceDisagrees');
+  });
+
+  test('believes itself if what succeeds there succeeds here again, too', async () => {
+    const { probeAll, self, looksHere } = world({ failed: 0, succeeded: 5 }, 'success');
+    await probeAll(success);
+    await probeAll(failure);
+    assert.ok((await probeAll(failure, { turns: true })).every(Boolean));
+    assert.deepEqual([self.health().kind, looksHere()], ['sound', 4]);
+  });
+
+  test('does not probe again what fails there, too', async () => {
+    const { probeAll, looksHere } = world({ failed: 4, succeeded: 1 });
+    await probeAll(failure);
+    assert.equal(looksHere(), 0);
   });
 
   test('asks again while it doubts, and trusts itself once its probes succeed', async () => {
