@@ -4,7 +4,7 @@
  */
 import type { ProbeReport } from './probe-report.ts';
 
-/** An answer holds for this long. */
+/** An answer that agrees holds for this long. */
 export const lookWindowMs = 60_000;
 /** The last results of probes over the network, but for failures of targets that are known as failed. */
 export const recentMax = 10;

@@ -23,7 +23,7 @@ import type { Watching } from './self-check.ts';
 /** Longer than a cold start, the time-outs of the sample and the write of the answer together take. */
 const answerMsMax = 15_000;
 const lookMs = 500;
-/** In doubt another look is asked for this often. */
+/** In doubt, and while no place has agreed that the targets fail, another look is asked for this often. */
 const againMs = 15_000;
 
 export type SecondPlace = {
@@ -70,6 +70,8 @@ class AskedPlace implements SecondPlace {
   readonly #failing = new Map<string, ProbeOrder>();
   #number = 0;
   #askedAtMs = Number.NEGATIVE_INFINITY;
+  /** The last answer said that what fails here fails there, too. */
+  #isAgreed = false;
   /** By the last answer, if what succeeds there still fails here. */
   #disagrees = false;
   #asking: Promise<void> | undefined;
@@ -92,7 +94,7 @@ class AskedPlace implements SecondPlace {
     }
     if (this.#asking || this.#over.signal.aborted || !needsSecondLook(this.#failures)) return;
     const nowMs = this.#run.ports.clock.monotonicMs();
-    if (nowMs - this.#askedAtMs < (this.disagrees() ? againMs : lookWindowMs)) return;
+    if (nowMs - this.#askedAtMs < (this.#isAgreed ? lookWindowMs : againMs)) return;
     this.#askedAtMs = nowMs;
     this.#asking = this.#ask().finally(() => {
       this.#asking = undefined;
@@ -133,6 +135,7 @@ class AskedPlace implements SecondPlace {
     const isContrary = there !== undefined && contradicts(there) && !this.#over.signal.aborted;
     const here = isContrary ? seenIn(await Promise.all(sample.map((order) => probe(ports, order)))) : undefined;
     if (this.#over.signal.aborted) return;
+    this.#isAgreed = there !== undefined && !contradicts(there);
     this.#disagrees = here !== undefined && !contradicts(here);
     ports.log.warn('second look', { shard: message.shard, failures: this.#failures, there, here });
     if (this.disagrees()) await this.#options.onDisagreed();
