@@ -25,17 +25,21 @@ const skewMs = 4_000;
  */
 const lateMax = { plannedMs: 5_000 - skewMs, crashMs: 25_000 - skewMs } as const;
 
-/** If the shard had no holder for longer than a planned hand-over takes, the holder has crashed. */
+/** If the shard had no holder for longer than a planned hand-over takes, the holder has crashed, unless it said so. */
 const plannedMs = 15_000;
 
+/** `inOrder`: the last holder has ended in order; on a table without capacity that takes longer than otherwise. */
+export type Unheld = { readonly sinceMs: number; readonly inOrder: boolean };
+
 /**
- * A loaded target that may not have been probed since `unheldSinceMs`. It probes at once if its next instant would make
+ * A loaded target that may not have been probed since `unheld.sinceMs`. It probes at once if its next instant would make
  * up for a missed one too late. Otherwise it waits, so that a hand-over does not probe all targets at once.
  */
-export function takenOverTicker(nowMs: number, phased: Phased, unheldSinceMs: number): Ticker {
+export function takenOverTicker(nowMs: number, phased: Phased, unheld: Unheld): Ticker {
   const waiting = loadedTicker(nowMs, phased);
-  const missedMs = firstInstant(unheldSinceMs, phased);
-  const allowedMs = nowMs - unheldSinceMs > plannedMs ? lateMax.crashMs : lateMax.plannedMs;
+  const missedMs = firstInstant(unheld.sinceMs, phased);
+  const isPlanned = unheld.inOrder || nowMs - unheld.sinceMs <= plannedMs;
+  const allowedMs = isPlanned ? lateMax.plannedMs : lateMax.crashMs;
   const tooLate = missedMs < nowMs && waiting.nextTickMs - missedMs > allowedMs;
   return tooLate ? pendingTicker(nowMs, phased) : waiting;
 }

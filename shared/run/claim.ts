@@ -4,6 +4,8 @@
  * highest token can ever commit. A warm run writes EPOCH only where it writes anything else.
  */
 
+import { lastBeat } from '../core/beat.ts';
+import type { Unheld } from '../core/ticker-start.ts';
 import type { ShardMessage } from '../queue/queue.ts';
 import { doneSlotOf, isAhead, isPassed, notPassed } from '../schedule/slots.ts';
 import { encodeEpoch, encodeRun, generationAttribute, type RunRecord, updateTo } from '../store/items.ts';
@@ -49,8 +51,8 @@ export type Claimed =
       readonly inherited: Inherited;
       /** RUN before the claim, if it was of this generation. */
       readonly before: RunRecord | undefined;
-      /** Wall time since which the shard may have gone unprobed. */
-      readonly unheldSinceMs: number;
+      /** Since when, by wall time, the shard may have gone unprobed. */
+      readonly unheld: Unheld;
     }
   /** `isFinal`: a claim on what RUN is now would be refused too. */
   | { readonly kind: 'refused'; readonly isFinal: boolean };
@@ -101,7 +103,8 @@ async function claimAsRead(run: Run, keptToken: number | undefined, isLast: bool
   const unchanged = isLast ? [] : asItWasRead(last);
   const conditions = [...notPassed(item, message, scheduleMs), ...unchanged];
   if (!(await claimItems(run, [{ ...claim, if: conditions }]))) return { kind: 'refused', isFinal: false };
-  return { kind: 'cold', inherited, before, unheldSinceMs: unheldSince(inherited, before, nowMs) };
+  const unheld = { sinceMs: unheldSince(inherited, before, nowMs), inOrder: before?.beat === lastBeat };
+  return { kind: 'cold', inherited, before, unheld };
 }
 
 const refusedForGood = { kind: 'refused', isFinal: true } as const;

@@ -1,4 +1,5 @@
 /** The parts of a run that its steps share. */
+import type { Unheld } from '../core/ticker-start.ts';
 import type { CommitQueue } from './commit/queue.ts';
 import type { HeldTargets } from './held-targets.ts';
 import type { Inherited } from './inherited.ts';
@@ -10,8 +11,8 @@ import type { SurgeLimit } from './self-check/surge.ts';
 import type { SelfWatch } from './self-check/verdict.ts';
 
 export type TakenOver = {
-  /** Wall time since which the shard may have gone unprobed. */
-  readonly unheldSinceMs: number;
+  /** Since when, by wall time, the shard may have gone unprobed. */
+  readonly unheld: Unheld;
   readonly inherited: Inherited;
 };
 

@@ -145,7 +145,7 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options, on
   const { inherited } = claimed;
   const holder = holderOf(run, loop, {
     targets,
-    takenOver: claimed.kind === 'cold' ? { unheldSinceMs: claimed.unheldSinceMs, inherited } : undefined,
+    takenOver: claimed.kind === 'cold' ? { unheld: claimed.unheld, inherited } : undefined,
     inDoubt: inherited.degraded,
   });
   const loader = shardLoader(holder, warm?.loaded);
@@ -283,7 +283,7 @@ async function untilDeadline({ ports, leaving }: Run, endsAtMs: number): Promise
 
 function ticked({ holder, loop, claimed, deadlineMs }: Underway): Promise<boolean> {
   const { ports, message, aheadMs } = holder.run;
-  const unheldSinceMs = claimed.kind === 'cold' ? claimed.unheldSinceMs : ports.clock.nowMs();
+  const unheldSinceMs = claimed.kind === 'cold' ? claimed.unheld.sinceMs : ports.clock.nowMs();
   const covered = coveredBy(message, claimed.before, unheldSinceMs - aheadMs);
   return tickOnce(holder, loop, { covered: shifted(covered, aheadMs), deadlineMs });
 }

@@ -87,6 +87,28 @@ describe('after an hour without a holder', () => {
   });
 });
 
+for (const [how, inTime] of [
+  ['ended in order', true],
+  ['crashed', false],
+] as const)
+  test(`after 20 s without a holder that ${how} its probes are made up for at once: ${inTime}`, async () => {
+    const { world, run } = await readyWorld({ periodSeconds: 20 });
+    if (inTime) await run.stop();
+    else run.crash();
+    await world.clock.advance(20_000);
+    const probed = new Set<number>();
+    world.answer((_, port) => {
+      probed.add(port);
+      return healthy;
+    });
+    const next = await world.hold({ cold: true });
+    await world.clock.advance(500);
+    assert.equal(probed.size >= 19, inTime, `${probed.size} of 20 targets`);
+    await world.clock.advance(21_000);
+    assert.equal(probed.size, 20);
+    await next.stop();
+  });
+
 test('a probe that two holders in a row have not done is as old as both together', async () => {
   const { world, run } = await readyWorld({ periodSeconds: 30 });
   world.answer(() => never);

@@ -6,7 +6,7 @@ import type { ProbeRecord, TargetRecord } from '../../core/records.ts';
 import { isStopped } from '../../core/shown.ts';
 import { type ProbeName, type SpecProbe, specProbes } from '../../core/spec.ts';
 import { type Phased, phaseOf, restTicker, type Ticker } from '../../core/ticker.ts';
-import { loadedTicker, newTargetTicker, pendingTicker, takenOverTicker } from '../../core/ticker-start.ts';
+import { loadedTicker, newTargetTicker, pendingTicker, takenOverTicker, type Unheld } from '../../core/ticker-start.ts';
 import { hash32 } from '../../lib/hash32.ts';
 import type { CheckpointRecord } from '../../store/items.ts';
 import { probeKey } from '../../store/keys.ts';
@@ -148,7 +148,7 @@ function workerOf({ run, takenOver }: Starting, held: HeldTarget, { entry, recor
     pending,
     phased,
     nowMs,
-    unheldSinceMs: takenOver?.unheldSinceMs ?? nowMs,
+    unheld: takenOver?.unheld ?? { sinceMs: nowMs, inOrder: true },
     isTick: run.message.mode === 'tick',
   });
   const seenAtMs = takenOver ? inheritedSeenAtMs(takenOver.inherited, held, { probe: entry.name, nowMs }) : nowMs;
@@ -167,18 +167,18 @@ type First = {
   readonly pending: boolean;
   readonly phased: Phased;
   readonly nowMs: number;
-  readonly unheldSinceMs: number;
+  readonly unheld: Unheld;
   readonly isTick: boolean;
 };
 
-function firstTicker({ record, pending, phased, nowMs, unheldSinceMs, isTick }: First): Ticker {
+function firstTicker({ record, pending, phased, nowMs, unheld, isTick }: First): Ticker {
   // A worker that comes back starts from scratch, and kubelet's first probe comes at once.
   const isNew = record.version === 0 && record.lastResult === undefined;
   if (isNew || record.ended) return newTargetTicker(nowMs, phased);
   if (isTick && !pending) return restTicker(loadedTicker(nowMs, phased));
   return pending || record.lastResult === undefined
     ? pendingTicker(nowMs, phased)
-    : takenOverTicker(nowMs, phased, unheldSinceMs);
+    : takenOverTicker(nowMs, phased, unheld);
 }
 
 function passOnRequests(
