@@ -22,6 +22,11 @@ import { doubtPublisher, overloadPublisher } from './self-check/events.ts';
 export const beatIntervalMs = 5_000;
 /** Pause after a failed beat. */
 const retryMs = 500;
+/**
+ * While the table has no capacity a beat is tried again sooner than anything else, which waits for up to 2 s: the run
+ * lives by it, and it is the smallest write of all.
+ */
+const throttledPauseMsMax = 150;
 export const visibilityMs = 15_000;
 
 export type BeatState = {
@@ -131,7 +136,7 @@ export async function writeBeat(run: Run, beat: number, state: BeatState, more: 
   const { observedAtMs, behind, degradedTold, doubt, overloadedTold, overload } = state;
   const doubted = { degraded: doubt !== undefined, degradedTold };
   const observed = { observedAtMs, ...doubted, overloaded: overload !== undefined, overloadedTold, behind };
-  const { store, random } = fencedPorts(run.ports);
+  const { store, random } = fencedPorts(run.ports, throttledPauseMsMax);
   const outcome = await store.write(
     [
       {

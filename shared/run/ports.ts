@@ -56,8 +56,8 @@ export type Ports = {
 };
 
 /** The ports for claims, beats and checkpoints, which are few and are repeated while they are throttled. */
-export const fencedPorts = ({ store, fencedStore = store, clock, random }: FencedPorts) => ({
-  store: patientStore(fencedStore, { clock, random }),
+export const fencedPorts = ({ store, fencedStore = store, clock, random }: FencedPorts, longestPauseMs?: number) => ({
+  store: patientStore(fencedStore, { clock, random, ...(longestPauseMs && { longestMs: longestPauseMs }) }),
   clock,
   random,
 });

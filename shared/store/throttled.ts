@@ -11,17 +11,18 @@ const pauseFirstMs = 50;
 const pauseMsMax = 2_000;
 
 /** Between half of a bound and the bound, which doubles with each of the throttles in a row (1, 2, …). */
-export const throttledPauseMs = (throttles: number, random: Random): number =>
-  Math.min(pauseMsMax, pauseFirstMs * 2 ** (throttles - 1)) * (0.5 + 0.5 * random.next());
+export const throttledPauseMs = (throttles: number, random: Random, longestMs = pauseMsMax): number =>
+  Math.min(longestMs, pauseFirstMs * 2 ** (throttles - 1)) * (0.5 + 0.5 * random.next());
 
-type PausePorts = { readonly clock: Clock; readonly random: Random };
+/** `longestMs`: of a pause, for few and small calls that have to go before others; absent: as long as for all. */
+type PausePorts = { readonly clock: Clock; readonly random: Random; readonly longestMs?: number };
 
 /**
  * Repeats `call` while it is throttled and `goesOn` holds.
  * @throws whatever `call` throws; StoreThrottled when it is still throttled and `goesOn` holds no longer.
  */
 export async function whileThrottled<Value>(
-  { clock, random }: PausePorts,
+  { clock, random, longestMs }: PausePorts,
   call: () => Promise<Value>,
   goesOn: () => boolean,
 ): Promise<Value> {
@@ -31,7 +32,7 @@ export async function whileThrottled<Value>(
     } catch (error) {
       if (!(error instanceof StoreThrottled) || !goesOn()) throw error;
     }
-    await sleep(clock, throttledPauseMs(throttles, random));
+    await sleep(clock, throttledPauseMs(throttles, random, longestMs));
   }
 }
 
@@ -39,10 +40,11 @@ export async function whileThrottled<Value>(
 export const patienceMs = 5_000;
 
 /** A store whose calls are repeated for up to `patienceMs` while they are throttled. */
-export function patientStore(store: Store, { clock, random }: PausePorts): Store {
+export function patientStore(store: Store, ports: PausePorts): Store {
+  const { clock } = ports;
   const patiently = <Value>(call: () => Promise<Value>): Promise<Value> => {
     const untilMs = clock.monotonicMs() + patienceMs;
-    return whileThrottled({ clock, random }, call, () => clock.monotonicMs() < untilMs);
+    return whileThrottled(ports, call, () => clock.monotonicMs() < untilMs);
   };
   return {
     get: (key, options) => patiently(() => store.get(key, options)),

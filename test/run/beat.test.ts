@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { lastBeat } from '../../shared/core/beat.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import { runKey } from '../../shared/store/keys.ts';
-import type { Operation, Store, WriteOutcome } from '../../shared/store/store.ts';
+import { type Operation, type Store, StoreThrottled, type WriteOutcome } from '../../shared/store/store.ts';
 import { heldWorld as held, type ShardWorld, shardWorld } from '../support/shard-world.ts';
 import { beforeWrite } from '../support/store-wraps.ts';
 
@@ -63,6 +63,21 @@ for (const [name, outcome, isApplied] of unknown)
       assert.equal((await run.stop()).kind, 'handover');
     });
   });
+
+test('a beat finds the moments in which the table has capacity, and holds the shard by them', async () => {
+  let isScarce = false;
+  const inMoments = beforeWrite(async (operations) => {
+    if (isScarce && isBeat(operations) && world.clock.monotonicMs() % 3_000 > 200) throw new StoreThrottled('no units');
+    return undefined;
+  });
+  const world: ShardWorld = shardWorld({ wrapStore: inMoments });
+  const run = await world.run({ slotEndMs: world.clock.nowMs() + 3_600_000 });
+  isScarce = true;
+  await world.clock.advance(600_000);
+  assert.equal(await Promise.race([run.ended, 'goes on']), 'goes on');
+  isScarce = false;
+  await run.stop();
+});
 
 test('no beat follows the last one, whenever within the interval of two the slot ends', async () => {
   const writeMs = 100;

@@ -221,6 +221,7 @@ export const mutants: readonly Mutant[] = [
   single('a throttle taken for doubt', { world: scarceTable }),
   single('no pause after a throttle', { world: scarceTable }),
   single('no slower rate after a throttle', { world: scarceTable }),
+  single('beats behind commits', { world: scarceTable }),
   single('no trial of a release', { world: functionReleases }),
   single('doubt and delay not inherited', { world: cutOffDeployments }),
   single('RUN of another layout believed', { world: unheldLayouts }),

@@ -24,6 +24,8 @@ type Write = { readonly record: StatusRecord; readonly publish: readonly unknown
 type FaultOn = (reach: never, canaries: readonly { readonly reach: string }[]) => unknown;
 type WriteStatus = (ports: never, state: never, plan: Write) => Promise<string>;
 
+type FencedPorts = (ports: Run['ports'], longestPauseMs?: number) => { readonly store: Store };
+
 export const removals = {
   /** Commits and checkpoints are made even if another process has claimed the bucket meanwhile. */
   'no fence': inProduct('epochCheck', (original: AnyOf<Operation>, removed) => (...args) => {
@@ -111,6 +113,13 @@ export const removals = {
   'no slower rate after a throttle': inProduct('slowed', (_, removed) => (perSecond: number) => {
     removed();
     return perSecond;
+  }),
+  /** A beat waits for its turn, as everything else on a table without capacity. */
+  'beats behind commits': inProduct('fencedPorts', (original: FencedPorts, removed) => (ports, longestPauseMs) => {
+    const own = original(ports, longestPauseMs);
+    if (longestPauseMs === undefined) return own;
+    removed();
+    return { ...own, store: { ...own.store, write: rarely(ports) } };
   }),
   /** Every shard follows a new release at once. */
   'no trial of a release': inProduct('trialIn', always(undefined)),
@@ -215,3 +224,18 @@ function withItemEpoch(operation: Operation, token: number): Operation {
 
 const names = (condition: Condition, attribute: string): boolean =>
   'attribute' in condition && condition.attribute === attribute;
+
+const turnMs = 3_000;
+
+/** Writes that are repeated only that often while they are throttled. */
+function rarely({ store, fencedStore = store, clock }: Run['ports']): Store['write'] {
+  return async (...args) => {
+    for (;;)
+      try {
+        return await fencedStore.write(...args);
+      } catch (error) {
+        if (!(error instanceof Error) || error.name !== 'StoreThrottled') throw error;
+        await new Promise<void>((resolve) => clock.setTimer(turnMs, resolve));
+      }
+  };
+}
