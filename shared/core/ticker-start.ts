@@ -32,8 +32,8 @@ const plannedMs = 15_000;
 export type Unheld = { readonly sinceMs: number; readonly inOrder: boolean };
 
 /**
- * A loaded target that may not have been probed since `unheld.sinceMs`. It probes at once if its next instant would make
- * up for a missed one too late. Otherwise it waits, so that a hand-over does not probe all targets at once.
+ * A loaded target that may not have been probed since `unheld.sinceMs`. It probes at once if its next instant would
+ * make up for a missed one too late. Otherwise it waits, so that a hand-over does not probe all targets at once.
  */
 export function takenOverTicker(nowMs: number, phased: Phased, unheld: Unheld): Ticker {
   const waiting = loadedTicker(nowMs, phased);

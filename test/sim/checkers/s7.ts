@@ -1,7 +1,7 @@
 /**
  * S7: a run never has two probes of one worker in flight, and begins them at least 0.9 periods apart, except for
- * triggers, retries after a prober error, and a sample that another place reaches and this run does not. Ticks keep their phase: after a late probe the next one comes sooner by as
- * much, except after the first one of a run.
+ * triggers, retries after a prober error, and a sample that another place reaches and this run does not. Ticks keep
+ * their phase: after a late probe the next one comes sooner by as much, except after the first one of a run.
  */
 
 import { processOf } from '../fault-log.ts';
