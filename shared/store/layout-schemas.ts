@@ -5,7 +5,7 @@ import type { Rollout } from '../core/rollout.ts';
 import { bucketCount } from '../core/slots.ts';
 import type { BucketWeight, ShardMode } from '../core/weight.ts';
 import type { RecordSchema } from './record-schemas.ts';
-import { count, instantMs } from './value-schemas.ts';
+import { type Attributes, count, instantMs } from './value-schemas.ts';
 
 /** LAYOUT: the buckets of each shard. `token` is the last one issued to a run. */
 export type LayoutRecord = Layout &
@@ -57,18 +57,23 @@ const layoutShard: z.ZodType<LayoutShard> = z.object({
   sinceMs: instantMs,
   calmSinceMs: instantMs.exactOptional(),
   lightSinceMs: instantMs.exactOptional(),
-});
+} satisfies Attributes<LayoutShard>);
+
+const trial = z.object({
+  shard: z.string(),
+  sinceMs: instantMs,
+} satisfies Attributes<NonNullable<LayoutRecord['trial']>>);
 
 export const layoutSchema: RecordSchema<LayoutRecord> = z.object({
   token: count,
   version: count,
   desiredRelease: z.string(),
-  trial: z.object({ shard: z.string(), sinceMs: instantMs }).exactOptional(),
+  trial: trial.exactOptional(),
   refused: z.string().exactOptional(),
   announced: count.exactOptional(),
   announcedAtMs: instantMs.exactOptional(),
   shards: z.array(layoutShard),
-});
+} satisfies Attributes<LayoutRecord>);
 
 export const weightSchema: RecordSchema<WeightRecord> = z.object({
   changes: z.number(),
@@ -82,9 +87,15 @@ export const weightSchema: RecordSchema<WeightRecord> = z.object({
   targetsAdded: z.number().exactOptional(),
   cpuAdded: z.number().exactOptional(),
   namespaces: z.array(z.object({ name: z.string(), targets: count })).exactOptional(),
-});
+} satisfies Attributes<WeightRecord>);
+
+const noHolder = z.object({
+  ...range,
+  sinceMs: instantMs,
+  recoveredAtMs: instantMs.exactOptional(),
+} satisfies Attributes<NoHolder>);
 
 export const noHolderSchema: RecordSchema<NoHolderRecord> = z.object({
   version: count,
-  ranges: z.record(z.string(), z.object({ ...range, sinceMs: instantMs, recoveredAtMs: instantMs.exactOptional() })),
-});
+  ranges: z.record(z.string(), noHolder),
+} satisfies Attributes<NoHolderRecord>);

@@ -1,7 +1,16 @@
 /** The schema of an entry in the outbox of STATUS; see record-schemas.ts. */
 import * as z from 'zod';
 import type { OutboxEvent, ShownStatus } from '../core/records.ts';
-import { atLeastOne, conditionStatus, count, instantMs, phase, probeType, restartPolicy } from './value-schemas.ts';
+import {
+  type Attributes,
+  atLeastOne,
+  conditionStatus,
+  count,
+  instantMs,
+  phase,
+  probeType,
+  restartPolicy,
+} from './value-schemas.ts';
 
 const shownStatus: z.ZodType<ShownStatus> = z.object({
   phase,
@@ -22,7 +31,7 @@ const shownStatus: z.ZodType<ShownStatus> = z.object({
       restartCount: count,
     }),
   ),
-});
+} satisfies Attributes<ShownStatus>);
 
 const event = { id: z.string(), timeMs: instantMs };
 const aboutProbe = { container: z.string(), containerID: z.string(), probeType, message: z.string() };

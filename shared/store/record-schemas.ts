@@ -6,6 +6,7 @@ import * as z from 'zod';
 import type {
   EventRecord,
   HangRecord,
+  HistoryBudget,
   Incarnation,
   ProbeRecord,
   ReportRecord,
@@ -22,7 +23,16 @@ import {
 } from '../core/types.ts';
 import { outboxEvent } from './outbox-schema.ts';
 import { targetSpec } from './spec-schemas.ts';
-import { atLeastOne, conditionStatus, count, instantMs, phase, probeType, result } from './value-schemas.ts';
+import {
+  type Attributes,
+  atLeastOne,
+  conditionStatus,
+  count,
+  instantMs,
+  phase,
+  probeType,
+  result,
+} from './value-schemas.ts';
 
 /** EPOCH: the token with which a run may commit in a bucket. */
 export type EpochRecord = { readonly token: number; readonly shard: string; readonly claimedAtMs: number };
@@ -46,13 +56,15 @@ const texts = z.record(z.string(), z.string());
 
 const failureClass = z.enum(failureClasses);
 
+type StateOf<Kind extends ContainerState['kind']> = Extract<ContainerState, { readonly kind: Kind }>;
+
 const containerState: z.ZodType<ContainerState> = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('running'), startedAtMs: instantMs }),
+  z.object({ kind: z.literal('running'), startedAtMs: instantMs } satisfies Attributes<StateOf<'running'>>),
   z.object({
     kind: z.literal('waiting'),
     reason: z.string().exactOptional(),
     message: z.string().exactOptional(),
-  }),
+  } satisfies Attributes<StateOf<'waiting'>>),
   z.object({
     kind: z.literal('terminated'),
     exitCode: z.int(),
@@ -60,7 +72,7 @@ const containerState: z.ZodType<ContainerState> = z.discriminatedUnion('kind', [
     message: z.string().exactOptional(),
     startedAtMs: instantMs.exactOptional(),
     finishedAtMs: instantMs.exactOptional(),
-  }),
+  } satisfies Attributes<StateOf<'terminated'>>),
 ]);
 
 const containerStatus: z.ZodType<ContainerStatus> = z.object({
@@ -71,7 +83,7 @@ const containerStatus: z.ZodType<ContainerStatus> = z.object({
   ready: z.boolean(),
   started: z.boolean().nullable(),
   restartCount: count,
-});
+} satisfies Attributes<ContainerStatus>);
 
 const condition: z.ZodType<Condition> = z.object({
   type: z.string(),
@@ -80,7 +92,7 @@ const condition: z.ZodType<Condition> = z.object({
   message: z.string().exactOptional(),
   lastTransitionTimeMs: instantMs.exactOptional(),
   observedGeneration: z.int().exactOptional(),
-});
+} satisfies Attributes<Condition>);
 
 const podStatus: z.ZodType<PodStatus> = z.object({
   phase,
@@ -90,13 +102,13 @@ const podStatus: z.ZodType<PodStatus> = z.object({
   conditions: z.array(condition),
   initContainerStatuses: z.array(containerStatus),
   containerStatuses: z.array(containerStatus),
-});
+} satisfies Attributes<PodStatus>);
 
 const incarnation: z.ZodType<Incarnation> = z.object({
   restartCount: count,
   startedAtMs: instantMs,
   joinedGeneration: count.exactOptional(),
-});
+} satisfies Attributes<Incarnation>);
 
 const restartRequest: z.ZodType<RestartRequest> = z.object({
   id: z.string(),
@@ -108,9 +120,11 @@ const restartRequest: z.ZodType<RestartRequest> = z.object({
   published: count,
   nextAtMs: instantMs,
   answered: z.boolean().exactOptional(),
-});
+} satisfies Attributes<RestartRequest>);
 
-const attempt = z.object({
+type StoredAttempt = EventRecord['attempts'][number];
+
+const attempt: z.ZodType<StoredAttempt> = z.object({
   timeMs: instantMs,
   outcome: z.enum(['success', 'warning', 'failure', 'unknown']),
   output: z.string(),
@@ -122,8 +136,8 @@ const attempt = z.object({
     tlsMs: z.number().exactOptional(),
     firstByteMs: z.number().exactOptional(),
     totalMs: z.number(),
-  }),
-});
+  } satisfies Attributes<StoredAttempt['timings']>),
+} satisfies Attributes<StoredAttempt>);
 
 /** A record's schema, including the names of all its attributes. */
 export type RecordSchema<Record> = z.ZodType<Record> & { readonly shape: { readonly [attribute: string]: unknown } };
@@ -142,7 +156,7 @@ export const targetSchema: RecordSchema<TargetRecord> = z.object({
   spec: targetSpec,
   probeRequests: z.record(z.string(), count),
   incarnations: z.record(z.string(), incarnation).exactOptional(),
-});
+} satisfies Attributes<TargetRecord>);
 
 export const reportSchema: RecordSchema<ReportRecord> = z.object({
   uid: z.string(),
@@ -153,13 +167,26 @@ export const reportSchema: RecordSchema<ReportRecord> = z.object({
   initContainerStatuses: z.array(containerStatus),
   containerStatuses: z.array(containerStatus),
   conditions: z.array(condition),
-});
+} satisfies Attributes<ReportRecord>);
 
 const probeUnknown = z.object({
   reason: z.enum(['PolicyDenied', 'ProberError']),
   failureClass,
   message: z.string(),
-});
+} satisfies Attributes<NonNullable<ProbeRecord['unknown']>>);
+
+const endedWith = z.object({
+  result: result.exactOptional(),
+  unknown: probeUnknown.exactOptional(),
+} satisfies Attributes<NonNullable<ProbeRecord['endedWith']>>);
+
+const historyBudget = z.object({
+  fullAtMs: instantMs,
+  omitted: z.object({
+    transition: count.exactOptional(),
+    recorded: count.exactOptional(),
+  } satisfies Attributes<HistoryBudget['omitted']>),
+} satisfies Attributes<HistoryBudget>);
 
 export const probeSchema: RecordSchema<ProbeRecord> = z.object({
   uid: z.string(),
@@ -180,14 +207,9 @@ export const probeSchema: RecordSchema<ProbeRecord> = z.object({
   lastProbeTimeMs: instantMs.exactOptional(),
   unknown: probeUnknown.exactOptional(),
   endedAtMs: instantMs.exactOptional(),
-  endedWith: z.object({ result: result.exactOptional(), unknown: probeUnknown.exactOptional() }).exactOptional(),
-  history: z
-    .object({
-      fullAtMs: instantMs,
-      omitted: z.object({ transition: count.exactOptional(), recorded: count.exactOptional() }),
-    })
-    .exactOptional(),
-});
+  endedWith: endedWith.exactOptional(),
+  history: historyBudget.exactOptional(),
+} satisfies Attributes<ProbeRecord>);
 
 export const statusSchema: RecordSchema<StatusRecord> = z.object({
   uid: z.string(),
@@ -198,7 +220,7 @@ export const statusSchema: RecordSchema<StatusRecord> = z.object({
   restartRequests: z.record(z.string(), restartRequest),
   acked: z.record(z.string(), count),
   outbox: z.array(outboxEvent),
-});
+} satisfies Attributes<StatusRecord>);
 
 export const hangSchema: RecordSchema<HangRecord> = z.object({
   uid: z.string(),
@@ -206,7 +228,7 @@ export const hangSchema: RecordSchema<HangRecord> = z.object({
   generation: count,
   hungAtMs: instantMs,
   hangs: z.record(z.string(), count),
-});
+} satisfies Attributes<HangRecord>);
 
 export const eventSchema: RecordSchema<EventRecord> = z.object({
   id: z.string(),
@@ -224,13 +246,13 @@ export const eventSchema: RecordSchema<EventRecord> = z.object({
   initial: z.boolean().exactOptional(),
   count: atLeastOne,
   attempts: z.array(attempt),
-});
+} satisfies Attributes<EventRecord>);
 
 export const epochSchema: RecordSchema<EpochRecord> = z.object({
   token: count,
   shard: z.string(),
   claimedAtMs: instantMs,
-});
+} satisfies Attributes<EpochRecord>);
 
 const checkpointEntry: z.ZodType<CheckpointEntry> = z.object({
   uid: z.string(),
@@ -239,8 +261,8 @@ const checkpointEntry: z.ZodType<CheckpointEntry> = z.object({
   lastResult: result.exactOptional(),
   owed: z.boolean().exactOptional(),
   requestsSeen: count.exactOptional(),
-});
+} satisfies Attributes<CheckpointEntry>);
 
 export const checkpointSchema: RecordSchema<CheckpointRecord> = z.object({
   entries: z.record(z.string(), checkpointEntry),
-});
+} satisfies Attributes<CheckpointRecord>);

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Behind } from '../core/freshness.ts';
 import type { Seen } from '../core/second-look.ts';
 import type { RecordSchema } from './record-schemas.ts';
-import { count, instantMs } from './value-schemas.ts';
+import { type Attributes, count, instantMs } from './value-schemas.ts';
 
 /** RUN: a shard's heartbeat. */
 export type RunRecord = {
@@ -55,7 +55,14 @@ const pastRun: RecordSchema<PastRun> = z.object({
   degradedTold: z.boolean(),
   overloaded: z.boolean().exactOptional(),
   overloadedTold: z.boolean().exactOptional(),
-});
+} satisfies Attributes<PastRun>);
+
+const look = z.object({
+  token: count,
+  number: count,
+  failed: count,
+  succeeded: count,
+} satisfies Attributes<NonNullable<RunRecord['look']>>);
 
 export const runSchema: RecordSchema<RunRecord> = z.object({
   token: count,
@@ -75,6 +82,6 @@ export const runSchema: RecordSchema<RunRecord> = z.object({
   behind: z.record(z.string(), instantMs).exactOptional(),
   sinceToken: count.exactOptional(),
   leave: count.exactOptional(),
-  look: z.object({ token: count, number: count, failed: count, succeeded: count }).exactOptional(),
+  look: look.exactOptional(),
   previous: pastRun.exactOptional(),
-});
+} satisfies Attributes<RunRecord>);

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { type Field, isRequired, mapShape } from '../core/handler-fields.ts';
 import { type HandlerKind, type Handlers, mapHandlers } from '../core/handlers.ts';
 import type { ContainerSpec, Probe, TargetSpec } from '../core/spec.ts';
-import { atLeastOne, count, restartPolicy } from './value-schemas.ts';
+import { type Attributes, atLeastOne, count, restartPolicy } from './value-schemas.ts';
 
 const portNumber = z.int().min(1).max(65_535);
 
@@ -35,13 +35,13 @@ const probe: z.ZodType<Probe> = z.object({
   successThreshold: atLeastOne,
   failureThreshold: atLeastOne,
   terminationGracePeriodSeconds: count.exactOptional(),
-});
+} satisfies Attributes<Probe>);
 
 const restartPolicyRule = z.object({
   action: z.enum(['Restart', 'RestartAllContainers']),
   operator: z.enum(['In', 'NotIn']),
   values: z.array(z.int()),
-});
+} satisfies Attributes<NonNullable<ContainerSpec['restartPolicyRules']>[number]>);
 
 const containerSpec: z.ZodType<ContainerSpec> = z.object({
   name: z.string(),
@@ -52,7 +52,7 @@ const containerSpec: z.ZodType<ContainerSpec> = z.object({
   startupProbe: probe.exactOptional(),
   readinessProbe: probe.exactOptional(),
   livenessProbe: probe.exactOptional(),
-});
+} satisfies Attributes<ContainerSpec>);
 
 export const targetSpec: z.ZodType<TargetSpec> = z.object({
   host: z.string(),
@@ -62,4 +62,4 @@ export const targetSpec: z.ZodType<TargetSpec> = z.object({
   readinessGates: z.array(z.object({ conditionType: z.string() })),
   initContainers: z.array(containerSpec),
   containers: z.array(containerSpec),
-});
+} satisfies Attributes<TargetSpec>);

@@ -1,6 +1,12 @@
 /** The schemas of single values that several records have. */
 import * as z from 'zod';
 
+/**
+ * The schema of each attribute of an object, of its optional ones too: one that is missing would compile, and would be
+ * dropped whenever the object is read.
+ */
+export type Attributes<Value> = { readonly [Name in keyof Value]-?: z.ZodType<Value[Name]> };
+
 export const count = z.int().min(0);
 export const atLeastOne = z.int().min(1);
 export const instantMs = z.number();
