@@ -6,14 +6,14 @@ import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { type SecretHostTexts, secretVariable } from '../functions/secret-variable.ts';
 import { secretReference } from '../shared/core/secret-reference.ts';
-import { secretPrefix } from '../shared/secrets/aws.ts';
+import { awsSecretPrefix } from '../shared/secrets/aws.ts';
 import { allow } from './statement.ts';
 
 /** The functions read no secret without this prefix. */
 export function isGrantable(text: string): boolean {
   const reference = secretReference(text);
-  if (reference?.source === 'ssm') return reference.name.startsWith(`/${secretPrefix}`);
-  return reference?.source === 'secretsmanager' && reference.name.startsWith(secretPrefix);
+  if (reference?.source === 'ssm') return reference.name.startsWith(`/${awsSecretPrefix}`);
+  return reference?.source === 'secretsmanager' && reference.name.startsWith(awsSecretPrefix);
 }
 
 /** The format is defined in functions/lambda/environment.ts. */

@@ -16,7 +16,7 @@ import { proberConcurrencyOf } from '../shared/cost/sizes.ts';
 import type { Compute } from '../shared/cost/tasks.ts';
 import { nearest } from '../shared/lib/nearest.ts';
 import { didYouMean, readCidr } from '../shared/net/cidr.ts';
-import { secretPrefix } from '../shared/secrets/aws.ts';
+import { awsSecretPrefix } from '../shared/secrets/aws.ts';
 import { chosenBytes, chosenBytesMax } from './prober-environment.ts';
 import type { ProbeletProps } from './props.ts';
 import { isGrantable } from './secrets.ts';
@@ -115,7 +115,7 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
       .refine(({ functions, instances }) => functions !== undefined || instances !== undefined),
   },
   secrets: {
-    allowed: `1 to 50 references like ssm:/${secretPrefix}token or secretsmanager:${secretPrefix}token, each with 1 to 50 hosts that it may be sent to: {'ssm:/${secretPrefix}token': ['shop.test', '*.shop.test:443', '10.0.0.1']}`,
+    allowed: `1 to 50 references like ssm:/${awsSecretPrefix}token or secretsmanager:${awsSecretPrefix}token, each with 1 to 50 hosts that it may be sent to: {'ssm:/${awsSecretPrefix}token': ['shop.test', '*.shop.test:443', '10.0.0.1']}`,
     schema: z
       .record(z.string().refine(isGrantable), z.array(z.string().refine(isSecretHost)).min(1).max(50))
       .refine((secrets) => Object.keys(secrets).length >= 1 && Object.keys(secrets).length <= 50),

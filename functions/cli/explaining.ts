@@ -1,7 +1,7 @@
 /** The fields of a target as `kubectl explain` prints them, from the schemas of the API. */
 import * as z from 'zod';
 import { manifestSchema } from '../../shared/api/manifest-schema.ts';
-import { targetSchema } from '../../shared/api/target-schema.ts';
+import { targetViewSchema } from '../../shared/api/target-schema.ts';
 import { nearest } from '../../shared/lib/nearest.ts';
 import { WrongUse } from './exit-codes.ts';
 import { fieldMeanings } from './explained-fields.ts';
@@ -20,7 +20,7 @@ export type FieldSchema = {
 /** A target: the spec as clients write it, metadata and status as the API shows them. */
 export function targetFields(): FieldSchema {
   const written = z.toJSONSchema(manifestSchema, { io: 'input' }) as FieldSchema;
-  const shown = z.toJSONSchema(targetSchema) as FieldSchema;
+  const shown = z.toJSONSchema(targetViewSchema) as FieldSchema;
   const status = { ...written.properties?.status?.properties, ...shown.properties?.status?.properties };
   return {
     type: 'object',

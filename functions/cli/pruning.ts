@@ -5,7 +5,7 @@ import { ClientError } from '../client/client-error.ts';
 import { setLabel } from './applying.ts';
 import type { Session } from './connection.ts';
 import { inOrder } from './in-order.ts';
-import { keyOf } from './wanted-targets.ts';
+import { qualifiedName } from './wanted-targets.ts';
 
 export type Pruned = {
   readonly name: string;
@@ -24,11 +24,11 @@ export async function* prunedTargets(
   targets: readonly ConvertedTarget[],
   { set, dryRun }: Pruning,
 ): AsyncGenerator<Pruned> {
-  const kept = new Set(targets.map(keyOf));
+  const kept = new Set(targets.map(qualifiedName));
   const stale: TargetView['metadata'][] = [];
   for (const namespace of new Set(targets.map((each) => each.namespace)))
     for await (const { metadata } of session.client.targets({ namespace, labelSelector: `${setLabel}=${set}` }))
-      if (!kept.has(keyOf(metadata)) && metadata.deletionTimestamp === undefined) stale.push(metadata);
+      if (!kept.has(qualifiedName(metadata)) && metadata.deletionTimestamp === undefined) stale.push(metadata);
   yield* inOrder(stale, deletionsAtOnce, (metadata) => pruneOne(session, metadata, dryRun));
 }
 

@@ -21,17 +21,17 @@ export function checkedTogether(
     const { targets } = conversion;
     const errors = targets.flatMap((target) => [
       ...namespaceErrors(target, connection),
-      ...twiceErrors(target, seen.get(keyOf(target))),
+      ...twiceErrors(target, seen.get(qualifiedName(target))),
     ]);
     if (errors.length > 0) return { kind: 'invalid', errors };
-    for (const target of targets) seen.set(keyOf(target), target.placeOf('/metadata/name'));
+    for (const target of targets) seen.set(qualifiedName(target), target.placeOf('/metadata/name'));
     if (seen.size > wantedTargetsMax)
       throw new CliError(`there are more than ${wantedTargetsMax} targets: name some of the files at a time`);
     return conversion;
   });
 }
 
-export const keyOf = ({ namespace, name }: Pick<ConvertedTarget, 'namespace' | 'name'>): string =>
+export const qualifiedName = ({ namespace, name }: Pick<ConvertedTarget, 'namespace' | 'name'>): string =>
   `${namespace}/${name}`;
 
 export const targetsOf = (conversions: readonly Conversion[]): readonly ConvertedTarget[] =>
@@ -50,6 +50,6 @@ function namespaceErrors(
 function twiceErrors(target: ConvertedTarget, first: FilePlace | undefined): readonly FileError[] {
   if (!first) return [];
   const pointer = '/metadata/name';
-  const detail = `must be unique in all files: ${keyOf(target)} is in ${placeText(first)}, too`;
+  const detail = `must be unique in all files: ${qualifiedName(target)} is in ${placeText(first)}, too`;
   return [{ ...target.placeOf(pointer), field: target.fieldOf(pointer), detail }];
 }

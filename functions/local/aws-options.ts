@@ -12,9 +12,9 @@ export type AwsOptions = {
   readonly endpoints: { readonly [service in AwsService]?: string };
 };
 
-export const awsServices = ['dynamodb', 'sqs', 'eventbridge'] as const;
+export const awsServiceNames = ['dynamodb', 'sqs', 'eventbridge'] as const;
 
-export type AwsService = (typeof awsServices)[number];
+export type AwsService = (typeof awsServiceNames)[number];
 
 export type GivenAwsOptions = {
   readonly table?: string | undefined;
@@ -63,7 +63,7 @@ function validQueueUrl(url: string): string {
 function endpointsOf(text: string): AwsOptions['endpoints'] {
   const [, name, url = text] = /^([a-z]+)=(.*)$/.exec(text) ?? [];
   const valid = validUrl('endpoint', url);
-  if (name === undefined) return Object.fromEntries(awsServices.map((service) => [service, valid]));
-  if (awsServices.some((service) => service === name)) return { [name]: valid };
-  throw new InvalidOption(`--endpoint: ${name} is none of ${awsServices.join(', ')}`);
+  if (name === undefined) return Object.fromEntries(awsServiceNames.map((service) => [service, valid]));
+  if (awsServiceNames.some((service) => service === name)) return { [name]: valid };
+  throw new InvalidOption(`--endpoint: ${name} is none of ${awsServiceNames.join(', ')}`);
 }

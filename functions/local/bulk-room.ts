@@ -3,7 +3,7 @@
  * they do not read adds up. The others wait unread; one that has waited too long is refused.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { bodyBytesMax } from '../../shared/api/body.ts';
+import { requestBodyBytesMax } from '../../shared/api/body.ts';
 import { type Problem, problem } from '../../shared/api/problem.ts';
 import { type Clock, systemClock } from '../../shared/lib/clock.ts';
 import type { Slices } from '../../shared/lib/slices.ts';
@@ -26,7 +26,7 @@ export const busy: Problem = {
 /** Whether the body may be larger than that of one target, or is answered while it is read. */
 export function isBulk({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   const { 'content-length': length, 'transfer-encoding': coding, 'content-type': type = '' } = headers;
-  return Number(length) > bodyBytesMax || coding !== undefined || type.toLowerCase().includes(linesType);
+  return Number(length) > requestBodyBytesMax || coding !== undefined || type.toLowerCase().includes(linesType);
 }
 
 export type BulkPorts = {

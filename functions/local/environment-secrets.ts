@@ -8,7 +8,7 @@ import { hostPort } from '../../shared/net/dial-failure.ts';
 import type { Secrets } from '../../shared/secrets/secrets.ts';
 
 /** The author of a target chooses the variable, so other variables of the process must not be accessible. */
-export const secretPrefix = 'PROBELET_SECRET_';
+export const secretVariablePrefix = 'PROBELET_SECRET_';
 
 export function environmentSecrets(hosts: SecretHosts): Secrets {
   return {
@@ -40,7 +40,7 @@ export const unsetSecretLines = (hosts: SecretHosts): readonly string[] =>
 
 function notMeant({ source, name }: SecretReference): string | undefined {
   if (source !== 'env') return 'npm start resolves env: alone';
-  return name.startsWith(secretPrefix) ? undefined : `its name has to begin with ${secretPrefix}`;
+  return name.startsWith(secretVariablePrefix) ? undefined : `its name has to begin with ${secretVariablePrefix}`;
 }
 
 function notAllowed({ name }: SecretReference, { host, port }: Destination): string {

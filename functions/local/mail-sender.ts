@@ -30,7 +30,7 @@ export async function sendMail(
     const refused = rejected.length > 0 ? `; refused for ${rejected.map(String).join(', ')}` : '';
     return { kind: 'delivered', answer: answerLine(`${response}${refused}`, receiver) };
   } catch (error) {
-    return failureOf(error, receiver);
+    return mailFailureOf(error, receiver);
   } finally {
     signal.removeEventListener('abort', close);
     close();
@@ -56,7 +56,7 @@ function transportTo({ host, port, tls, ca, login }: MailReceiver) {
 }
 
 /** Codes alone, since messages may name what is secret; the server's reply is its answer. */
-function failureOf(error: unknown, receiver: MailReceiver): SendOutcome {
+function mailFailureOf(error: unknown, receiver: MailReceiver): SendOutcome {
   const { code = 'unknown error', responseCode = 0, response = '' } = (error ?? {}) as SmtpError;
   const answer = answerLine(response, receiver);
   const why = responseCode === 0 ? code : `${code} ${responseCode}`;

@@ -10,7 +10,7 @@ import { readBounded } from '../../shared/lib/bounded-file.ts';
 import { readFault } from '../../shared/lib/read-fault.ts';
 import type { Canary } from '../../shared/run/ports.ts';
 import { canaryOf } from '../canary.ts';
-import { secretPrefix } from './environment-secrets.ts';
+import { secretVariablePrefix } from './environment-secrets.ts';
 
 /** The message names the option and the error. */
 export class InvalidOption extends Error {}
@@ -65,8 +65,10 @@ export function validSecrets(texts: readonly string[]): SecretHosts {
     const reference = `env:${name}`;
     const host = secretHost(hostText);
     // The error omits the value, which may be a secret given by mistake.
-    if (!name.startsWith(secretPrefix) || secretReference(reference) === undefined)
-      throw new InvalidOption(`--secret: has to be NAME=HOST[:PORT], with a NAME that begins with ${secretPrefix}`);
+    if (!name.startsWith(secretVariablePrefix) || secretReference(reference) === undefined)
+      throw new InvalidOption(
+        `--secret: has to be NAME=HOST[:PORT], with a NAME that begins with ${secretVariablePrefix}`,
+      );
     if (host === undefined)
       throw new InvalidOption(
         `--secret: ${name} needs a HOST or HOST:PORT behind =: a name, *.NAME, or an IP address, one of IPv6 in brackets`,

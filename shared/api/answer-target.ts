@@ -9,7 +9,7 @@ import { freshnessReader } from './freshness.ts';
 import { jsonResponse, type Problem, problemResponse } from './problem.ts';
 import type { Answer } from './route.ts';
 import type { StoredTarget } from './stored-target.ts';
-import { targetSchema } from './target-schema.ts';
+import { targetViewSchema } from './target-schema.ts';
 import { targetView } from './target-view.ts';
 import { fileOf, warnedOf, warningHeader } from './warnings.ts';
 
@@ -19,7 +19,7 @@ const warningDescription =
 
 export const targetAnswer = (description: string): Answer => ({
   description,
-  schema: targetSchema,
+  schema: targetViewSchema,
   headers: { ETag: etagDescription, Warning: warningDescription },
 });
 

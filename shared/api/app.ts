@@ -7,7 +7,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { bearerToken } from './bearer-token.ts';
 import type { ApiDeps } from './deps.ts';
-import { ClientGone, failureOf } from './failure.ts';
+import { ClientGone, problemOfError } from './failure.ts';
 import { refusedParameters } from './known-parameters.ts';
 import { document, openApiDocument } from './openapi.ts';
 import { jsonTextResponse, type Problem, problem, problemResponse } from './problem.ts';
@@ -64,7 +64,7 @@ export function apiApp(deps: ApiDeps): ApiApp {
   for (const path of new Set(described.map(honoPath)))
     app.all(path, () => problemResponse(methodNotAllowed(described, path)));
   app.notFound(() => problemResponse(problem(404, 'no-such-route', 'There is nothing at this path.')));
-  app.onError((error) => problemResponse(failureOf(deps, error)));
+  app.onError((error) => problemResponse(problemOfError(deps, error)));
   return { fetch: async (request) => app.fetch(request) };
 }
 

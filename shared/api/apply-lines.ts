@@ -10,7 +10,7 @@ import { brokenOff } from './body.ts';
 import type { BodyLine } from './body-lines.ts';
 import { decodeNamedManifest, nameIn, namespaceIn } from './decode-manifest.ts';
 import type { ApiDeps } from './deps.ts';
-import { failureOf } from './failure.ts';
+import { problemOfError } from './failure.ts';
 import { parseJson } from './json-text.ts';
 import { type Checked, ok, type Problem, problem, problemDocument } from './problem.ts';
 import { notBegun, type PutMark, putManifest, putMark, putsMsMax } from './put-manifest.ts';
@@ -120,7 +120,7 @@ async function putLine(deps: ApiDeps, body: unknown, dryRun: boolean): Promise<P
     const outcome = await putManifest(deps, put);
     return outcome.kind === 'problem' ? outcome : { kind: 'put', mark: putMark(deps, put, outcome) };
   } catch (error) {
-    return failureOf(deps, error);
+    return problemOfError(deps, error);
   }
 }
 

@@ -5,7 +5,7 @@ import { valueSize } from '../lib/value-size.ts';
 import { targetAddress } from '../store/keys.ts';
 import { type DecodedManifest, decodeNamedManifest, nameIn } from './decode-manifest.ts';
 import type { ApiDeps } from './deps.ts';
-import { failureOf } from './failure.ts';
+import { problemOfError } from './failure.ts';
 import { freshnessReader, type ReadFreshness } from './freshness.ts';
 import { depthMax, valuesMax } from './json-text.ts';
 import type { ManifestEntry } from './manifest-list.ts';
@@ -101,7 +101,7 @@ function putWith(deps: ApiDeps, dryRun: boolean): Put {
     try {
       return await putOne(deps, { entry, manifest, dryRun, readFreshness });
     } catch (error) {
-      return failureOf(deps, error);
+      return problemOfError(deps, error);
     }
   };
 }

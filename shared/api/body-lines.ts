@@ -3,7 +3,7 @@
  * body is read no faster than its lines are taken.
  */
 import { gathered } from '../lib/gathered.ts';
-import { bodyBytesMax, brokenOff, decodedText, tooLarge } from './body.ts';
+import { brokenOff, decodedText, requestBodyBytesMax, tooLarge } from './body.ts';
 import { type Checked, type Problem, problem } from './problem.ts';
 
 /** `number`: from 1. `text`: the problem, if the line is refused unread. */
@@ -16,7 +16,7 @@ export type LineLimits = {
 };
 
 /** A line may have what a body of one target may have. */
-const lineBytesMax = bodyBytesMax;
+const lineBytesMax = requestBodyBytesMax;
 const lineFeed = 0x0a;
 
 /**

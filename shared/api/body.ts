@@ -7,7 +7,7 @@ import type { ApiDeps, ParseYaml } from './deps.ts';
 import { type ParsedDocuments, parseJson, parseLargeJson } from './json-text.ts';
 import { type Checked, ok, type Problem, problem } from './problem.ts';
 
-export const bodyBytesMax = 64 * 1024;
+export const requestBodyBytesMax = 64 * 1024;
 /** Of JSON for routes that take many targets. */
 export const largeBytesMax = 1024 * 1024;
 /** Values of such a body. */
@@ -60,7 +60,7 @@ export async function readDocuments(
 ): Promise<Checked<readonly unknown[]>> {
   const syntax = ownProperty(mediaTypes, mediaTypeOf(request));
   if (!syntax) return unsupported(request, mediaTypes);
-  const text = await readText(request, syntax === 'json' && options.isLarge ? largeBytesMax : bodyBytesMax);
+  const text = await readText(request, syntax === 'json' && options.isLarge ? largeBytesMax : requestBodyBytesMax);
   if (text.kind === 'problem') return text;
   const parsed = await (syntax === 'json' ? parsedJson : parsedYaml)(text.value, options, request);
   // What comes of the body is a piece of work of its own.
@@ -107,7 +107,7 @@ export async function readOptionalBody(
   if (request.headers.has('content-type'))
     return hasNoLength(request) ? ok({}) : readBody(request, mediaTypes, options);
   // Node's server gives every POST a stream, so only reading it shows whether there is a body.
-  const text = await readText(request, bodyBytesMax);
+  const text = await readText(request, requestBodyBytesMax);
   if (text.kind === 'problem') return text;
   return text.value === '' ? ok({}) : unsupported(request, mediaTypes);
 }

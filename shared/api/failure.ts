@@ -9,7 +9,7 @@ import { type Problem, problem } from './problem.ts';
 export class ClientGone extends Error {}
 
 /** 503 with the time after which to try again, or 500; both are logged. */
-export function failureOf({ log }: Pick<ApiDeps, 'log'>, error: unknown): Problem {
+export function problemOfError({ log }: Pick<ApiDeps, 'log'>, error: unknown): Problem {
   if (error instanceof ClientGone) return brokenOff;
   if (error instanceof StoreDenied)
     return {

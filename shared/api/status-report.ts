@@ -59,7 +59,7 @@ const condition = z
 const statusesMax = 20;
 const conditionsMax = 32;
 
-export const reportSchema = z
+export const statusReportSchema = z
   .strictObject({
     apiVersion: z.string().optional(),
     kind: z.string().optional(),
@@ -72,7 +72,7 @@ export const reportSchema = z
   })
   .openapi('StatusReport');
 
-export type StatusReport = z.infer<typeof reportSchema>;
+export type StatusReport = z.infer<typeof statusReportSchema>;
 
 type ReportBody = StatusReport['status'];
 type ReportedContainer = NonNullable<ReportBody['containerStatuses']>[number];
@@ -87,10 +87,10 @@ export type DecodedReport = { readonly report: Report; readonly ignored: readonl
 const reportValuesMax = 2_500;
 const tooManyValues = invalidFields([{ pointer: '', detail: `must have at most ${reportValuesMax} values` }]);
 
-export function decodeReport(body: unknown): Checked<DecodedReport> {
+export function decodeStatusReport(body: unknown): Checked<DecodedReport> {
   const { value, ignored } = keptOutOfReport(body);
   if (valueSize(value, { valuesMax: reportValuesMax, depthMax }).kind !== 'counted') return tooManyValues;
-  const shaped = decodeShape(reportSchema, value, keptOutOfReportAt);
+  const shaped = decodeShape(statusReportSchema, value, keptOutOfReportAt);
   if (shaped.kind === 'problem') return shaped;
   const {
     phase: reportedPhase,

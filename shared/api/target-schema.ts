@@ -148,7 +148,7 @@ const statusView = z
   })
   .openapi('TargetStatus');
 
-export const targetSchema = z
+export const targetViewSchema = z
   .object({
     apiVersion: z.literal('probelet.dev/v1'),
     kind: z.literal('Target'),
@@ -182,11 +182,11 @@ export const targetListSchema = z
           description: 'With sortBy: how the items are sorted. table: there are too many targets to sort.',
         }),
     }),
-    items: z.array(targetSchema),
+    items: z.array(targetViewSchema),
   })
   .openapi('TargetList');
 
-export type TargetView = z.infer<typeof targetSchema>;
+export type TargetView = z.infer<typeof targetViewSchema>;
 export type StatusView = z.infer<typeof statusView>;
 export type ContainerStatusView = z.infer<typeof containerStatus>;
 export type ContainerStateView = z.infer<typeof containerState>;

@@ -38,7 +38,7 @@ export const commandWordsMax = 256;
 export const serviceLengthMax = 253;
 
 /** One item of the table, its JSON in UTF-8. */
-export const itemBytesMax = 32 * 1024;
+export const targetItemBytesMax = 32 * 1024;
 /** The part of it for what the server adds to the client's input: uid, counters, timestamps, manual triggers. */
 export const itemBytesReserved = 4 * 1024;
 /**

@@ -3,11 +3,11 @@ import { at, atMost, type FieldProblem, unless } from './field-problem.ts';
 import {
   annotationsBytesMax,
   annotationsMax,
-  itemBytesMax,
   itemBytesReserved,
   labelsBytesMax,
   labelsMax,
   namespaceLengthMax,
+  targetItemBytesMax,
   targetNameLengthMax,
 } from './limits.ts';
 import { isDnsLabel, isDnsSubdomain, isLabelValue, isQualifiedName } from './names.ts';
@@ -46,7 +46,7 @@ export function metadataProblems({ namespace, name, labels = {}, annotations = {
 
 /** The client's input must fit into the TARGET item together with what the server adds. */
 export function sizeProblems(target: { readonly metadata: MetadataInput; readonly spec: object }): Problems {
-  const bytesMax = itemBytesMax - itemBytesReserved;
+  const bytesMax = targetItemBytesMax - itemBytesReserved;
   return unless(bytesOf(JSON.stringify(target)) <= bytesMax, '', `must be at most ${bytesMax} bytes of JSON`);
 }
 

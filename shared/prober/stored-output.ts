@@ -3,7 +3,7 @@ import type { ProbeRequest } from '../core/handlers.ts';
 import { type Attempt, type PhaseTimings, partPhases } from '../core/types.ts';
 import type { Prober, Probers } from './prober.ts';
 
-export const outputBytesMax = 1024;
+export const storedOutputBytesMax = 1024;
 
 /** kubelet's text before the body of a redirect that was not followed. */
 const redirectText = 'Probe terminated redirects';
@@ -57,12 +57,12 @@ function bodyless({ outcome, output }: Attempt): string {
 }
 
 function cutOutput(text: string): string {
-  if (text.length * 3 <= outputBytesMax) return text;
+  if (text.length * 3 <= storedOutputBytesMax) return text;
   const bytes = new TextEncoder().encode(text);
   // With `stream` the decoder holds back a character that the limit cuts in two.
-  return bytes.length <= outputBytesMax
+  return bytes.length <= storedOutputBytesMax
     ? text
-    : new TextDecoder().decode(bytes.subarray(0, outputBytesMax), { stream: true });
+    : new TextDecoder().decode(bytes.subarray(0, storedOutputBytesMax), { stream: true });
 }
 
 /** The stored text of an attempt: its error, if it has one. */

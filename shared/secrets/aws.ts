@@ -12,7 +12,7 @@ import { hostPort } from '../net/dial-failure.ts';
 import type { ResolveSecret, Secret, SecretRefusal, Secrets } from './secrets.ts';
 
 /** The deployment grants access to names with this prefix only. */
-export const secretPrefix = 'probelet/';
+export const awsSecretPrefix = 'probelet/';
 
 const timeoutMs = 1_500;
 
@@ -74,7 +74,7 @@ function requestOf({ source, name }: SecretReference): Asked | string {
     case 'env':
       return 'on AWS secrets are ssm: or secretsmanager:';
     case 'ssm':
-      if (!name.startsWith(`/${secretPrefix}`)) return `its name has to begin with /${secretPrefix}`;
+      if (!name.startsWith(`/${awsSecretPrefix}`)) return `its name has to begin with /${awsSecretPrefix}`;
       return {
         request: {
           service: 'ssm',
@@ -85,7 +85,7 @@ function requestOf({ source, name }: SecretReference): Asked | string {
         valueIn: ({ Parameter: parameter }) => textIn(parameter, 'Value'),
       };
     case 'secretsmanager':
-      if (!name.startsWith(secretPrefix)) return `its name has to begin with ${secretPrefix}`;
+      if (!name.startsWith(awsSecretPrefix)) return `its name has to begin with ${awsSecretPrefix}`;
       return {
         request: {
           service: 'secretsmanager',

@@ -67,7 +67,7 @@ export function whole<Answer, Part extends keyof Answer & string>(answer: Answer
 }
 
 /** @throws the error itself if it is a bug. */
-export function failureOf(error: unknown): Failure {
+export function dynamodbFailureOf(error: unknown): Failure {
   if (error instanceof ConditionalCheckFailedException)
     return { kind: 'refused', refusals: [{ index: 0, kind: 'condition', item: error.Item }] };
   if (error instanceof TransactionCanceledException) return cancelled(error);

@@ -74,14 +74,14 @@ function transactItem(operation: Operation, request: WriteRequest): TransactWrit
     case 'update':
       return { Update: updateInput(operation, request) };
     case 'delete':
-      return { Delete: { ...common(operation.if, request, placeholders()), Key: keyOf(operation.key) } };
+      return { Delete: { ...common(operation.if, request, placeholders()), Key: keyAttributes(operation.key) } };
   }
 }
 
 /** `requireValidWrite` ensures that a check has a condition. */
 function checkInput(operation: Operation & { readonly kind: 'check' }, request: WriteRequest) {
   const { ConditionExpression = '', ...rest } = common(operation.if, request, placeholders());
-  return { ...rest, ConditionExpression, Key: keyOf(operation.key) };
+  return { ...rest, ConditionExpression, Key: keyAttributes(operation.key) };
 }
 
 function putInput(operation: Operation & { readonly kind: 'put' }, request: WriteRequest) {
@@ -94,7 +94,7 @@ function updateInput(operation: Operation & { readonly kind: 'update' }, request
   const use = placeholders();
   const set = { ...operation.set, [lastWriteAttribute]: request.token };
   const UpdateExpression = updateExpression({ ...operation, set }, use);
-  return { ...common(operation.if, request, use), UpdateExpression, Key: keyOf(operation.key) };
+  return { ...common(operation.if, request, use), UpdateExpression, Key: keyAttributes(operation.key) };
 }
 
 /** The part that all requests share. It reads the placeholders last, after every expression has been written. */
@@ -108,7 +108,7 @@ function common(conditions: readonly Condition[] | undefined, request: WriteRequ
   };
 }
 
-export const keyOf = (key: Key) => ({ pk: { S: key.pk }, sk: { S: key.sk } });
+export const keyAttributes = (key: Key) => ({ pk: { S: key.pk }, sk: { S: key.sk } });
 
 const clientRequestTokenMax = 36;
 

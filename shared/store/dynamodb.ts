@@ -15,8 +15,8 @@ import type { Access } from '../aws/access.ts';
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import { type CallReport, capacityOf, counted, countedRefusal } from './dynamodb-capacity.ts';
-import { type Failure, failureOf, type RawRefusal, whole } from './dynamodb-failure.ts';
-import { keyOf, writeCommand } from './dynamodb-request.ts';
+import { dynamodbFailureOf, type Failure, type RawRefusal, whole } from './dynamodb-failure.ts';
+import { keyAttributes, writeCommand } from './dynamodb-request.ts';
 import { type Attributes, unmarshalled } from './dynamodb-value.ts';
 import type { StoreCall } from './item-size.ts';
 import { lastWriteAttribute, operationKey, requireValidWrite } from './operation.ts';
@@ -72,7 +72,7 @@ export function dynamodbStore(options: Options): Store {
 
 async function getItem(options: Options, key: Key, eventuallyConsistent: boolean): Promise<Attributes | undefined> {
   const { client, tableName: TableName } = options;
-  const request = { TableName, Key: keyOf(key), ConsistentRead: !eventuallyConsistent, ...capacityOf(options) };
+  const request = { TableName, Key: keyAttributes(key), ConsistentRead: !eventuallyConsistent, ...capacityOf(options) };
   const answer = await client.send(new GetItemCommand(request));
   counted(options, 'get', [answer.ConsumedCapacity]);
   return answer.Item;
@@ -129,7 +129,7 @@ async function read<Answer>(options: Options, request: string, send: () => Promi
       options.access?.granted(request);
       return answer;
     } catch (error) {
-      const failure = failureOf(error);
+      const failure = dynamodbFailureOf(error);
       if (failure.kind === 'denied') throw denied(options, request, error);
       if (failure.kind === 'throttled') throw throttled(error);
       const lasting = failure.kind === 'unapplied' && !failure.retry;
@@ -171,7 +171,7 @@ async function send(options: Options, write: Write): Promise<Sent> {
         return applied(options, request.kind, await client.send(request.command));
     }
   } catch (error) {
-    const failure = failureOf(error);
+    const failure = dynamodbFailureOf(error);
     if (failure.kind === 'refused') countedRefusal(options, write.operations, { operation: request.kind, failure });
     return failure;
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { census } from '../../functions/local/census.ts';
 import { linesAtOnce } from '../../shared/api/apply-lines.ts';
-import { bodyBytesMax } from '../../shared/api/body.ts';
+import { requestBodyBytesMax } from '../../shared/api/body.ts';
 import { applyLinesBytesMax, applyLinesMax } from '../../shared/api/routes/apply-lines.ts';
 import { processLimits } from '../../shared/core/quota.ts';
 import { type Store, StoreUnavailable } from '../../shared/store/store.ts';
@@ -81,7 +81,7 @@ describe('each line has an answer of its own, in the order of the body', () => {
 
   inWorld('and a line that is refused stops none of the others', async (world) => {
     const wrong = { metadata: { namespace: 'default', name: 'w' }, spec: { host: 'a', readinessProbes: 1 } };
-    const long = JSON.stringify(named('l', 'default', { annotations: { a: 'x'.repeat(bodyBytesMax) } }));
+    const long = JSON.stringify(named('l', 'default', { annotations: { a: 'x'.repeat(requestBodyBytesMax) } }));
     const bad = ['{', '\u0000', '1', '[]', wrong, long, manifest(), { metadata: { name: 'n' }, ...manifest() }];
     const lines = await put(world, bodyOf(...bad, named('last')));
     assert.deepEqual(rows(lines), [
@@ -203,8 +203,8 @@ describe('what is bounded', () => {
     await world.expect(413, 'PUT', path, bodyOf(named('a')), tooMany);
     async function* pieces() {
       yield Buffer.from(bodyOf(named('a')));
-      for (let bytes = 0; bytes <= applyLinesBytesMax; bytes += bodyBytesMax)
-        yield new Uint8Array(bodyBytesMax).fill(0x20);
+      for (let bytes = 0; bytes <= applyLinesBytesMax; bytes += requestBodyBytesMax)
+        yield new Uint8Array(requestBodyBytesMax).fill(0x20);
       yield Buffer.from(`\n${bodyOf(named('b'))}`);
     }
     const response = await world.app.fetch(streamed(ReadableStream.from(pieces())));

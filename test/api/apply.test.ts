@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { stringify } from 'yaml';
-import { bodyBytesMax, largeBytesMax } from '../../shared/api/body.ts';
+import { largeBytesMax, requestBodyBytesMax } from '../../shared/api/body.ts';
 import type { ApiDeps } from '../../shared/api/deps.ts';
 import { manifestsMax } from '../../shared/api/routes/apply.ts';
 import { type Store, StoreUnavailable } from '../../shared/store/store.ts';
@@ -187,9 +187,9 @@ describe('nothing is stored', () => {
     const [json, yaml] = [JSON.stringify(named('a')), yamlOf(named('a'))];
     const asJson = { headers: { 'content-type': 'application/json' } };
     await unchanged(space(largeBytesMax + 1, json), asJson, 413);
-    await unchanged(space(bodyBytesMax + 1, yaml), {}, 413);
+    await unchanged(space(requestBodyBytesMax + 1, yaml), {}, 413);
     assert.equal((await put(apiWorld(), space(largeBytesMax, json), asJson)).status, 200);
-    assert.equal((await put(apiWorld(), space(bodyBytesMax, yaml), {})).status, 200);
+    assert.equal((await put(apiWorld(), space(requestBodyBytesMax, yaml), {})).status, 200);
   });
 
   for (const header of ['if-match', 'if-none-match'])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { bodyBytesMax } from '../../shared/api/body.ts';
+import { requestBodyBytesMax } from '../../shared/api/body.ts';
 import { depthMax } from '../../shared/api/json-text.ts';
 import { apiWorld, inWorld, manifest, targetPath, yaml } from './world.ts';
 
@@ -139,12 +139,12 @@ describe('YAML that has lost its line breaks is 400 and says how to keep them', 
 describe('the size of a body', () => {
   const padded = (bytes: number) => good + ' '.repeat(bytes - good.length);
 
-  test('64 KiB are taken', async () => assert.equal((await put(padded(bodyBytesMax), json)).status, 201));
+  test('64 KiB are taken', async () => assert.equal((await put(padded(requestBodyBytesMax), json)).status, 201));
 
-  test('one more is 413', async () => assert.equal((await put(padded(bodyBytesMax + 1), json)).status, 413));
+  test('one more is 413', async () => assert.equal((await put(padded(requestBodyBytesMax + 1), json)).status, 413));
 
   test('characters count as their bytes', async () =>
-    assert.equal((await put(`${good}${'\u00a0'.repeat(bodyBytesMax / 2)}`, json)).status, 413));
+    assert.equal((await put(`${good}${'\u00a0'.repeat(requestBodyBytesMax / 2)}`, json)).status, 413));
 
   inWorld('an endless body without a length is 413 and is not read on', async (world) => {
     let read = 0;

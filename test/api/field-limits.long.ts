@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { z } from 'zod';
 import { manifestSchema } from '../../shared/api/manifest-schema.ts';
-import { reportSchema } from '../../shared/api/status-report.ts';
+import { statusReportSchema } from '../../shared/api/status-report.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
@@ -123,7 +123,7 @@ async function longest(takes: (characters: number) => Promise<boolean>): Promise
   return taken;
 }
 
-const all = [...(await casesOf('manifest', manifestSchema)), ...(await casesOf('report', reportSchema))];
+const all = [...(await casesOf('manifest', manifestSchema)), ...(await casesOf('report', statusReportSchema))];
 
 /** Of each field the value of the most bytes: what DynamoDB counts. */
 const largest = [

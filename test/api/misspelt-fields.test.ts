@@ -11,7 +11,7 @@ import { manifestSchema } from '../../shared/api/manifest-schema.ts';
 import { errorsMax } from '../../shared/api/problem.ts';
 import { desiredSchema } from '../../shared/api/routes/desired.ts';
 import { probeRequestSchema } from '../../shared/api/routes/probe.ts';
-import { reportSchema } from '../../shared/api/status-report.ts';
+import { statusReportSchema } from '../../shared/api/status-report.ts';
 import { at } from '../../shared/core/field-problem.ts';
 import type { AnswerBody } from '../support/api-client.ts';
 import { apiWorld, inRegistered, inWorld, targetPath, targetsPath } from './world.ts';
@@ -48,7 +48,7 @@ type Body = {
 const target = targetPath('checkout');
 const bodies: Readonly<Record<string, Body>> = {
   manifest: { schema: manifestSchema, method: 'PUT', url: target, keptOutAt: keptOutOfManifestAt },
-  'status report': { schema: reportSchema, method: 'PUT', url: `${target}/status`, keptOutAt: keptOutOfReportAt },
+  'status report': { schema: statusReportSchema, method: 'PUT', url: `${target}/status`, keptOutAt: keptOutOfReportAt },
   'desired set': { schema: desiredSchema, method: 'PUT', url: '/v1/namespaces/default/desired' },
   'probe request': { schema: probeRequestSchema, method: 'POST', url: `${target}/probe` },
 };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Attempt } from '../../shared/core/types.ts';
 import type { Probers } from '../../shared/prober/prober.ts';
-import { outputBytesMax, withStorableOutput } from '../../shared/prober/stored-output.ts';
+import { storedOutputBytesMax, withStorableOutput } from '../../shared/prober/stored-output.ts';
 import { execRequest } from '../support/exec-request.ts';
 
 const http = { kind: 'http', url: 'http://127.0.0.1/', headers: [], hostOverride: '', timeoutMs: 1000 } as const;
@@ -31,10 +31,10 @@ for (const [what, outcome, output, kept] of [
   test(what, async () => assert.equal((await always({ outcome, output }).http(http)).output, kept));
 
 test('what a command printed is kept up to 1 KiB, no character cut in two', async () => {
-  const { output } = await always({ output: 'é'.repeat(outputBytesMax) }).exec(exec);
-  assert.equal(output, 'é'.repeat(outputBytesMax / 2));
-  const { output: odd } = await always({ output: `a${'é'.repeat(outputBytesMax)}` }).exec(exec);
-  assert.equal(odd, `a${'é'.repeat(outputBytesMax / 2 - 1)}`);
+  const { output } = await always({ output: 'é'.repeat(storedOutputBytesMax) }).exec(exec);
+  assert.equal(output, 'é'.repeat(storedOutputBytesMax / 2));
+  const { output: odd } = await always({ output: `a${'é'.repeat(storedOutputBytesMax)}` }).exec(exec);
+  assert.equal(odd, `a${'é'.repeat(storedOutputBytesMax / 2 - 1)}`);
 });
 
 test('timings are rounded to the microsecond', async () => {

@@ -16,8 +16,8 @@ import { alertRules } from '../../shared/alerts/alert-rule.ts';
 import { alertRequest } from '../../shared/alerts/formats/formats.ts';
 import { manifestSchema } from '../../shared/api/manifest-schema.ts';
 import { eventSchema } from '../../shared/api/routes/events.ts';
-import { reportSchema } from '../../shared/api/status-report.ts';
-import { targetSchema } from '../../shared/api/target-schema.ts';
+import { statusReportSchema } from '../../shared/api/status-report.ts';
+import { targetViewSchema } from '../../shared/api/target-schema.ts';
 import { compilePattern } from '../../shared/bus/pattern.ts';
 import { configSchema } from '../../shared/config/config-schema.ts';
 import { parseConfig } from '../../shared/config/read-config.ts';
@@ -147,7 +147,7 @@ test('in bodies and headers of the API', async () => {
       await world.ask('PUT', '/v1/namespaces/default/targets', { apiVersion: 'v1', kind: 'List', items: [body] });
       await world.ask('PUT', '/v1/targets:apply', `${JSON.stringify(body)}\n`, lines);
     }
-    for (const body of variantsOf(ordinaryValue(reportSchema))) await world.ask('PUT', `${path}/status`, body);
+    for (const body of variantsOf(ordinaryValue(statusReportSchema))) await world.ask('PUT', `${path}/status`, body);
     for (const body of variantsOf(container))
       for (const route of ['probe', 'restarted']) await world.ask('POST', `${path}/${route}`, body);
     for (const header of ['content-type', 'accept', 'if-match', 'if-none-match', name])
@@ -228,7 +228,7 @@ const words: readonly (readonly string[])[] = [
 
 /** With two probes, so that one is compared with the other. */
 function targetAnswer(): unknown {
-  const target = ordinaryValue(targetSchema) as { readonly status: { readonly probes: readonly unknown[] } };
+  const target = ordinaryValue(targetViewSchema) as { readonly status: { readonly probes: readonly unknown[] } };
   const { probes } = target.status;
   return { ...target, status: { ...target.status, probes: [...probes, ...probes] } };
 }

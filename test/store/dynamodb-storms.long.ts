@@ -8,7 +8,7 @@ import { BatchGetItemCommand } from '@aws-sdk/client-dynamodb';
 import { bucketCount } from '../../shared/core/slots.ts';
 import { claimBuckets } from '../../shared/run/claim.ts';
 import type { Run } from '../../shared/run/run.ts';
-import { keyOf } from '../../shared/store/dynamodb-request.ts';
+import { keyAttributes } from '../../shared/store/dynamodb-request.ts';
 import { bucketName, epochKey } from '../../shared/store/keys.ts';
 import { type Operation, type Store, StoreUnavailable, type WriteOutcome } from '../../shared/store/store.ts';
 import type { StoreFault } from '../sim/store.ts';
@@ -85,7 +85,7 @@ const readAtOnce = 100;
 async function epochs(tableName: string): Promise<readonly number[]> {
   const tokens = new Map<string, number>();
   for (let at = 0; at < bucketCount; at += readAtOnce) {
-    const Keys = buckets.slice(at, at + readAtOnce).map((bucket) => keyOf(epochKey(bucket)));
+    const Keys = buckets.slice(at, at + readAtOnce).map((bucket) => keyAttributes(epochKey(bucket)));
     const RequestItems = { [tableName]: { Keys, ConsistentRead: true } };
     const { Responses } = await withClient((client) => client.send(new BatchGetItemCommand({ RequestItems })));
     for (const { pk, token } of Responses?.[tableName] ?? []) tokens.set(pk?.S ?? '', Number(token?.N));

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { behindMax } from '../../shared/core/freshness.ts';
-import { containersMax, itemBytesMax as manifestBytesMax, probeItemsMax } from '../../shared/core/limits.ts';
+import { containersMax, probeItemsMax, targetItemBytesMax } from '../../shared/core/limits.ts';
 import { outboxBytesMax } from '../../shared/core/outbox.ts';
 import type { ContainerState } from '../../shared/core/types.ts';
-import { outputBytesMax } from '../../shared/prober/stored-output.ts';
+import { storedOutputBytesMax } from '../../shared/prober/stored-output.ts';
 import { checkpointParts } from '../../shared/run/checkpoint.ts';
 import { attemptsMax } from '../../shared/run/probing/plan-step.ts';
 import { itemBytes, itemBytesMax } from '../../shared/store/item-size.ts';
@@ -51,8 +51,8 @@ const restartRequest = {
   times: [largest, largest, largest, largest, largest],
 };
 const attempt = {
-  output: 'o'.repeat(outputBytesMax),
-  error: 'e'.repeat(outputBytesMax),
+  output: 'o'.repeat(storedOutputBytesMax),
+  error: 'e'.repeat(storedOutputBytesMax),
   times: Array(7).fill(largest),
 };
 const probe = { uid, probeName, containerID: longText, digest: 'd'.repeat(64), output: attempt.output };
@@ -73,8 +73,8 @@ const counters = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`coun
 const containers = Array.from({ length: containersMax }, (_, at) => at);
 
 const largestOf: { readonly [kind in ItemKind]: () => readonly { readonly [attribute: string]: unknown }[] } = {
-  TARGET: () => [{ ...key, ...counters, manifest: 'm'.repeat(manifestBytesMax) }],
-  REPORT: () => [{ ...key, ...counters, report: 'r'.repeat(manifestBytesMax) }],
+  TARGET: () => [{ ...key, ...counters, manifest: 'm'.repeat(targetItemBytesMax) }],
+  REPORT: () => [{ ...key, ...counters, report: 'r'.repeat(targetItemBytesMax) }],
   PROBE: () => [{ ...key, ...counters, ...probe }],
   EVENT: () => [{ ...key, ...counters, ...probe, message: attempt.output, attempts: Array(attemptsMax).fill(attempt) }],
   STATUS: () => [
@@ -82,7 +82,7 @@ const largestOf: { readonly [kind in ItemKind]: () => readonly { readonly [attri
       ...key,
       ...counters,
       // What is reported fits into a report; static containers have no texts of others.
-      status: { reported: 'r'.repeat(manifestBytesMax), names: containers.map(() => longestContainer) },
+      status: { reported: 'r'.repeat(targetItemBytesMax), names: containers.map(() => longestContainer) },
       incarnations: Object.fromEntries(
         containers.map((at) => [`${longestContainer}${at}`, { ...counters, lastState: containerStatus.name }]),
       ),

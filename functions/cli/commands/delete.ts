@@ -13,7 +13,7 @@ import type { CommandSetting } from '../program.ts';
 import { deletionsAtOnce } from '../pruning.ts';
 import { noTarget, targetNames } from '../resources.ts';
 import { selectedTargets } from '../selection.ts';
-import { checkedTogether, keyOf, targetsOf } from '../wanted-targets.ts';
+import { checkedTogether, qualifiedName, targetsOf } from '../wanted-targets.ts';
 
 type Options = FileOptions & {
   readonly selector?: string;
@@ -137,5 +137,5 @@ async function deleteAll({ io }: CommandSetting, session: Session, { targets, op
   if (absent.length === 0 || ignoreNotFound) return;
   if (absent.every((each) => each.namespace === namespace))
     throw noTarget(absent.map(({ name }) => name).join(', '), namespace);
-  throw new CliError(`there is no target ${absent.map(keyOf).join(', ')}`, exitCodes.notFound);
+  throw new CliError(`there is no target ${absent.map(qualifiedName).join(', ')}`, exitCodes.notFound);
 }

@@ -7,12 +7,12 @@ import { isClosing, type Notification } from '../alert-state.ts';
 import { isoInstant, titleText } from '../notification-text.ts';
 import { type AlertRequest, jsonRequest } from './receiver.ts';
 
-const secretPrefix = 'whsec_';
+const signingSecretPrefix = 'whsec_';
 
 /** Returns whether the text is a secret as the specification writes it: `whsec_` and 24 to 64 bytes in base64. */
 export function isWebhookSecret(text: string): boolean {
-  if (!text.startsWith(secretPrefix)) return false;
-  const encoded = text.slice(secretPrefix.length);
+  if (!text.startsWith(signingSecretPrefix)) return false;
+  const encoded = text.slice(signingSecretPrefix.length);
   const bytes = Buffer.from(encoded, 'base64');
   return bytes.length >= secretBytesMin && bytes.length <= secretBytesMax && bytes.toString('base64') === encoded;
 }
@@ -64,6 +64,6 @@ export function webhookRequest(notification: Notification, receiver: WebhookRece
 }
 
 function signatureOf(secret: string, content: string): string {
-  const key = Buffer.from(secret.slice(secretPrefix.length), 'base64');
+  const key = Buffer.from(secret.slice(signingSecretPrefix.length), 'base64');
   return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
 }

@@ -20,7 +20,7 @@ import { problemSchema } from '../problem-schema.ts';
 import { manifestChanges } from '../put-manifest.ts';
 import { dryRunParam, readFlag } from '../query-params.ts';
 import { type Handler, namespaceParams, type Route, targetsPath } from '../route.ts';
-import { targetSchema } from '../target-schema.ts';
+import { targetViewSchema } from '../target-schema.ts';
 
 /** Few enough to be stored one after the other before the caller times out. */
 export const manifestsMax = 100;
@@ -36,7 +36,7 @@ const appliedSchema = z
     status: z.int().openapi({ description: 'The status that a PUT of this manifest alone would have.' }),
     change: z.enum(manifestChanges).optional().openapi({ description: 'What was done; absent with a problem.' }),
     warning: z.string().optional().openapi({ description: 'As the header of a PUT of this manifest alone.' }),
-    target: targetSchema.optional().openapi({ description: 'Absent where the answer would become too large.' }),
+    target: targetViewSchema.optional().openapi({ description: 'Absent where the answer would become too large.' }),
     problem: problemSchema.optional().openapi({ description: 'Its pointers are relative to the manifest.' }),
   })
   .openapi('AppliedManifest');

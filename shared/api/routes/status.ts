@@ -8,7 +8,7 @@ import { problemResponse } from '../problem.ts';
 import { dryRunParam, readFlag } from '../query-params.ts';
 import { planReport } from '../report-plan.ts';
 import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../route.ts';
-import { decodeReport, reportSchema } from '../status-report.ts';
+import { decodeStatusReport, statusReportSchema } from '../status-report.ts';
 
 const putStatus: Handler = async (request, deps) => {
   const { namespace, name } = targetNameOf(request);
@@ -16,7 +16,7 @@ const putStatus: Handler = async (request, deps) => {
   if (dryRun.kind === 'problem') return problemResponse(dryRun);
   const body = await readBody(request.raw, manifestMediaTypes, { deps });
   if (body.kind === 'problem') return problemResponse(body);
-  const decoded = decodeReport(body.value);
+  const decoded = decodeStatusReport(body.value);
   if (decoded.kind === 'problem') return problemResponse(decoded);
   const address = targetAddress(namespace, name);
   const plan = planReport(address, decoded.value.report, deps.clock.nowMs());
@@ -31,7 +31,7 @@ export const statusRoutes: readonly Route[] = [
     summary: 'Reports the state of the containers of a target with lifecycle reported. Idempotent',
     params: targetParams,
     query: z.object({ dryRun: dryRunParam }),
-    body: { mediaTypes: Object.keys(manifestMediaTypes), schema: reportSchema, required: true },
+    body: { mediaTypes: Object.keys(manifestMediaTypes), schema: statusReportSchema, required: true },
     answers: { 200: targetAnswer('Taken; the answer shows the status that follows from it.') },
     problems: [404, 409, 413, 415, 422],
     handle: putStatus,

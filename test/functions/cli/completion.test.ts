@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type TargetView, targetSchema } from '../../../shared/api/target-schema.ts';
+import { type TargetView, targetViewSchema } from '../../../shared/api/target-schema.ts';
 import { ordinaryValue } from '../../support/hostile-text.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/wait.ts';
@@ -108,7 +108,7 @@ describe('a shell', () => {
     );
     const hostile = ['$(id)', '`id`', '-rf', '~root', ':files', '\u202eab'];
     const names = [...signs.flatMap((sign) => [`a${sign}b`, `${sign}ab`]), ...hostile, 'plain'];
-    const target = ordinaryValue(targetSchema) as TargetView;
+    const target = ordinaryValue(targetViewSchema) as TargetView;
     const items = names.map((name) => ({ ...target, metadata: { ...target.metadata, name } }));
     const server = await foreignServer((_, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ metadata: {}, items })),

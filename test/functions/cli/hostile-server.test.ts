@@ -8,7 +8,7 @@ import { describe, test } from 'node:test';
 import { printedStates } from '../../../functions/cli/printed-states.ts';
 import { apiClient } from '../../../functions/client/api-client.ts';
 import { ClientError, probeletClient } from '../../../package/client.ts';
-import { targetSchema } from '../../../shared/api/target-schema.ts';
+import { targetViewSchema } from '../../../shared/api/target-schema.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import { ordinaryValue } from '../../support/hostile-text.ts';
 import { immediateClock } from '../../support/immediate-clock.ts';
@@ -50,7 +50,7 @@ describe('a password in a URL is not printed', () => {
 });
 
 describe('a list without an end', () => {
-  const target = ordinaryValue(targetSchema);
+  const target = ordinaryValue(targetViewSchema);
   const page = JSON.stringify({ metadata: { continue: 'more' }, items: new Array(100).fill(target) });
   const endless = async () => {
     const asked = { times: 0 };

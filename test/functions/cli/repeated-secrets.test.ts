@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { awsSigner } from '../../../functions/client/aws-signer.ts';
 import { ClientError, probeletClient } from '../../../package/client.ts';
-import { targetSchema } from '../../../shared/api/target-schema.ts';
+import { targetViewSchema } from '../../../shared/api/target-schema.ts';
 import { ordinaryValue } from '../../support/hostile-text.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type Ran, ranCli } from './run.ts';
@@ -26,7 +26,7 @@ const repetitions: { readonly [where: string]: (said: string, word: string, path
   'in a refusal': (said) => [422, 'application/problem+json', problemWith(said)],
   'in the type of another answer': (_, word) => [200, `text/${word}`, ''],
   'in every field': (said, _, path) => {
-    const target = JSON.parse(JSON.stringify(ordinaryValue(targetSchema)).replaceAll('"a"', JSON.stringify(said)));
+    const target = JSON.parse(JSON.stringify(ordinaryValue(targetViewSchema)).replaceAll('"a"', JSON.stringify(said)));
     if (path.includes('/events')) return [200, 'application/json', { items: [] }];
     const body = /targets(\?|$)/.test(path) ? { metadata: {}, items: [target] } : target;
     return [200, 'application/json', body];
