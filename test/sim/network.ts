@@ -84,6 +84,7 @@ type Asking = {
   readonly caller: Caller;
   readonly prober: string;
   readonly open: Set<() => void>;
+  readonly isAbandoned: () => boolean;
   readonly dialled?: Dialled;
 };
 
@@ -147,7 +148,11 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
   };
 
   /** undefined: it was abandoned. */
-  const ask = async ({ caller, open }: Asking, request: ProbeRequest, about: About): Promise<Got | undefined> => {
+  const ask = async (
+    { caller, open, isAbandoned }: Asking,
+    request: ProbeRequest,
+    about: About,
+  ): Promise<Got | undefined> => {
     const { startMs, cut, lied, meant } = about;
     const isAnswered = await caller.call<boolean>(`probe ${request.kind}`, (reply) => {
       let cancel = (): void => undefined;
@@ -155,6 +160,8 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
         cancel();
         reply(0, () => false);
       };
+      // Abandoned while the process stood still, before the request left.
+      if (isAbandoned()) return void abandon();
       open.add(abandon);
       cancel = reply(meant.ms, () => open.delete(abandon));
     });
@@ -218,7 +225,7 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     const open = new Set<() => void>();
     const dialled: Dialled = { probe: tcpProber({ dial, clock }), meant, isAbandoned: false };
     const one = (request: ProbeRequest, permit?: SocketPermit) =>
-      attempt({ caller, prober, open, dialled }, request, permit);
+      attempt({ caller, prober, open, isAbandoned: () => dialled.isAbandoned, dialled }, request, permit);
     return {
       dial,
       resolve,
@@ -247,10 +254,12 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     diallingOf,
     probersOf: (caller, prober) => {
       const open = new Set<() => void>();
-      const one = (request: ProbeRequest) => attempt({ caller, prober, open }, request);
+      let isOver = false;
+      const one = (request: ProbeRequest) => attempt({ caller, prober, open, isAbandoned: () => isOver }, request);
       return {
         probers: { http: one, tcp: one, grpc: one, exec: one },
         abandon() {
+          isOver = true;
           for (const end of open) end();
           open.clear();
         },

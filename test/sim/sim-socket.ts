@@ -41,7 +41,8 @@ export function simSocket({ scheduler, caller, answer }: SimSocketPorts): Socket
     const coming = answer(host, port);
     if (coming.kind === 'silent') return;
     await caller.call('probe tcp', (reply) => {
-      giveUp = reply(coming.ms, () => undefined);
+      // Destroyed while the process stood still: no answer is awaited.
+      giveUp = reply(isDestroyed ? 0 : coming.ms, () => undefined);
     });
     if (isDestroyed) return;
     if (coming.kind === 'accepted') socket.remoteAddress = host;

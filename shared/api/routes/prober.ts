@@ -2,8 +2,9 @@
 import '../zod-openapi.ts';
 import * as z from 'zod';
 import type { LayoutShard } from '../../core/layout.ts';
-import { decodeLayout, decodeRun, type LayoutRecord, type RunRecord } from '../../store/items.ts';
+import { type Decoded, decodeLayout, decodeRun, type LayoutRecord, type RunRecord } from '../../store/items.ts';
 import { hashRangeOf, layoutKey, runKey } from '../../store/keys.ts';
+import type { Item, Key } from '../../store/store.ts';
 import type { ApiDeps } from '../deps.ts';
 import { jsonResponse } from '../problem.ts';
 import type { Handler, Route } from '../route.ts';
@@ -47,23 +48,24 @@ const getProber: Handler = async (_, deps) => {
   const shards: ProberView['shards'] = [];
   for (let at = 0; at < layout.shards.length; at += readsAtOnce) {
     const some = layout.shards.slice(at, at + readsAtOnce);
-    shards.push(...(await Promise.all(some.map(async (shard) => shardView(shard, await readRun(deps, shard))))));
+    shards.push(...(await Promise.all(some.map(async (shard) => shardView(shard, await read(deps, runKey(shard.shard), decodeRun))))));
   }
   return jsonResponse(200, { release: releaseView(layout), shards } satisfies ProberView);
 };
 
 type Shown = Pick<LayoutRecord, 'shards' | 'desiredRelease' | 'trial' | 'refused'>;
 
-async function readLayout({ store, onPoison }: ApiDeps): Promise<Shown> {
-  const item = await store.get(layoutKey, { eventuallyConsistent: true });
-  const decoded = item && decodeLayout(item);
-  if (decoded?.kind === 'poison') onPoison?.(decoded);
-  return decoded?.kind === 'ok' ? decoded.record : { shards: [], desiredRelease: '' };
-}
+const readLayout = async (deps: ApiDeps): Promise<Shown> =>
+  (await read(deps, layoutKey, decodeLayout)) ?? { shards: [], desiredRelease: '' };
 
-async function readRun({ store, onPoison }: ApiDeps, { shard }: LayoutShard): Promise<RunRecord | undefined> {
-  const item = await store.get(runKey(shard), { eventuallyConsistent: true });
-  const decoded = item && decodeRun(item);
+/** undefined: there is none, or it cannot be read. */
+async function read<Record>(
+  { store, onPoison }: ApiDeps,
+  key: Key,
+  decode: (item: Item) => Decoded<Record>,
+): Promise<Record | undefined> {
+  const item = await store.get(key, { eventuallyConsistent: true });
+  const decoded = item && decode(item);
   if (decoded?.kind === 'poison') onPoison?.(decoded);
   return decoded?.kind === 'ok' ? decoded.record : undefined;
 }
