@@ -6,6 +6,7 @@
  * Developer Guide.
  */
 
+import { runKey } from '../../shared/store/keys.ts';
 import { operationKey } from '../../shared/store/operation.ts';
 import type { Item, Operation } from '../../shared/store/store.ts';
 import { type TokenBucket, tokenBucket } from '../support/token-bucket.ts';
@@ -17,16 +18,17 @@ export type TableCapacity = { readonly table: UnitsPerSecond; readonly partition
 export type Admission = {
   admitsRead(pk: string, items: readonly (Item | undefined)[]): boolean;
   admitsWrite(operations: readonly Operation[]): boolean;
-  /** Of all calls so far. */
-  readonly counts: { admitted: number; throttled: number };
+  /** Of all calls so far; `throttledOfRun`: those that are writes of RUN alone, as beats are. */
+  readonly counts: { admitted: number; throttled: number; throttledOfRun: number };
 };
 
 export const unlimitedAdmission: Admission = {
   admitsRead: () => true,
   admitsWrite: () => true,
-  counts: { admitted: 0, throttled: 0 },
+  counts: { admitted: 0, throttled: 0, throttledOfRun: 0 },
 };
 
+const runPrefix = runKey('').pk;
 const savedSeconds = 5;
 const readBytes = 4_096;
 const writeBytes = 1_024;
@@ -34,7 +36,7 @@ const writeBytes = 1_024;
 export function admissionOf({ table, partition }: TableCapacity, nowMs: () => number): Admission {
   const reads = buckets(table.reads, partition.reads, nowMs);
   const writes = buckets(table.writes, partition.writes, nowMs);
-  const counts = { admitted: 0, throttled: 0 };
+  const counts = { admitted: 0, throttled: 0, throttledOfRun: 0 };
   const counted = (isAdmitted: boolean) => {
     counts[isAdmitted ? 'admitted' : 'throttled'] += 1;
     return isAdmitted;
@@ -53,7 +55,9 @@ export function admissionOf({ table, partition }: TableCapacity, nowMs: () => nu
         const bytes = bytesOf(operation.kind === 'put' ? operation.item : operation);
         units.set(pk, (units.get(pk) ?? 0) + each * Math.ceil(bytes / writeBytes));
       }
-      return counted(writes.take(units));
+      const isAdmitted = counted(writes.take(units));
+      if (!isAdmitted && [...units.keys()].every((pk) => pk.startsWith(runPrefix))) counts.throttledOfRun += 1;
+      return isAdmitted;
     },
   };
 }

@@ -92,6 +92,6 @@ const deadOutcome = ({ seed, hours, world = 'small' }: SeedOrder, why: string): 
   faults: new Map(),
   crashPoints: new Map(),
   measured: newMeasured(),
-  calls: { admitted: 0, throttled: 0 },
+  calls: { admitted: 0, throttled: 0, throttledOfRun: 0 },
   traceHash: 'none',
 });

@@ -35,7 +35,7 @@ export function newTotal(): Total {
     probes: 0,
     commits: 0,
     duplicates: 0,
-    calls: { admitted: 0, throttled: 0 },
+    calls: { admitted: 0, throttled: 0, throttledOfRun: 0 },
     faults: new Map(),
     crashPoints: new Map(),
     gaps,
@@ -61,6 +61,7 @@ function addOutcome(total: Total, outcome: Outcome): void {
   total.duplicates += measured.duplicates;
   total.calls.admitted += outcome.calls.admitted;
   total.calls.throttled += outcome.calls.throttled;
+  total.calls.throttledOfRun += outcome.calls.throttledOfRun;
   for (const [kind, count] of outcome.faults) total.faults.set(kind, (total.faults.get(kind) ?? 0) + count);
   for (const [name, { passed, struck }] of outcome.crashPoints) {
     const known = total.crashPoints.get(name) ?? { passed: 0, struck: 0 };

@@ -40,7 +40,7 @@ export type Facts = {
   readonly nowMs: () => number;
   readonly faults: FaultLog;
   /** Of the table, by whether it had capacity for them. */
-  readonly calls: { readonly admitted: number; readonly throttled: number };
+  readonly calls: { readonly admitted: number; readonly throttled: number; readonly throttledOfRun: number };
   /** Computing takes time in this world, so a prober may be late by its own load. */
   readonly computingTakesTime: boolean;
 };

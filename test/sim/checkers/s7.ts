@@ -32,8 +32,8 @@ const gapMin = 0.9;
 const inARow = 4;
 const inARowPeriodsMin = 2;
 
-/** A sample is probed at the end of a look, and no probe here takes longer. */
-const sampledMs = 12_000;
+/** The answer of a look is awaited for 15 s, longer if the process stands still; then a probe takes up to 12 s. */
+const sampledMs = 45_000;
 
 export const s7: Checker = (facts, violated) => {
   const { ledger, faults, computingTakesTime } = facts;
@@ -55,7 +55,7 @@ export const s7: Checker = (facts, violated) => {
     if (computingTakesTime && !isTooOften(now.begins, periodMs)) return true;
     const sinceMs = (before.earlierMs ?? before.beganMs) - 2 * periodMs;
     if (Math.max(ledger.disturbedMs(probed.uid), ledger.probeWrittenMs(probed)) >= sinceMs) return true;
-    if (isSampled(now.start.prober, sinceMs)) return true;
+    if (isSampled(now.start.prober, sinceMs - sampledMs)) return true;
     return faults.during(sinceMs, now.beganMs, processOf(now.start.prober)).length > 0;
   };
 
