@@ -21,7 +21,7 @@ const callsMin = 60;
 /** A tick with as many throttled calls is scarce; after so many of them in a row every holder has found its rate. */
 const scarceCalls = 20;
 const scarceTicks = 4;
-/** Items of one transaction by then: 6 at most as it should be, up to 99 of a holder that asks for as much as before. */
+/** Items of one transaction by then: 6 at most as it should be, up to 99 of a holder that asks as if nothing were. */
 const itemsMax = 24;
 /** A new holder begins at its full rate. */
 const findingMs = 40_000;
