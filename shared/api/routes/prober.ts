@@ -48,7 +48,7 @@ const getProber: Handler = async (_, deps) => {
   const shards: ProberView['shards'] = [];
   for (let at = 0; at < layout.shards.length; at += readsAtOnce) {
     const some = layout.shards.slice(at, at + readsAtOnce);
-    shards.push(...(await Promise.all(some.map(async (shard) => shardView(shard, await read(deps, runKey(shard.shard), decodeRun))))));
+    shards.push(...(await Promise.all(some.map(async (shard) => shardView(shard, await readRun(deps, shard))))));
   }
   return jsonResponse(200, { release: releaseView(layout), shards } satisfies ProberView);
 };
@@ -57,6 +57,9 @@ type Shown = Pick<LayoutRecord, 'shards' | 'desiredRelease' | 'trial' | 'refused
 
 const readLayout = async (deps: ApiDeps): Promise<Shown> =>
   (await read(deps, layoutKey, decodeLayout)) ?? { shards: [], desiredRelease: '' };
+
+const readRun = (deps: ApiDeps, { shard }: LayoutShard): Promise<RunRecord | undefined> =>
+  read(deps, runKey(shard), decodeRun);
 
 /** undefined: there is none, or it cannot be read. */
 async function read<Record>(
