@@ -7,7 +7,7 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { FunctionName } from '../functions/bundling.ts';
 import { productVersion } from '../functions/product-version.ts';
-import { fleetLimits, withLimits } from '../shared/core/quota.ts';
+import { fleetLimits, withLimits } from '../shared/core/shards/quota.ts';
 import { syncConcurrencyOf } from '../shared/cost/sizes.ts';
 import { tasksOf } from '../shared/cost/tasks.ts';
 import type { NodeFunction } from './node-function.ts';

@@ -1,11 +1,12 @@
 /** The probing ports of one run, both on a machine and on AWS. They all use the run's clock and end with it. */
+
+import type { Ports } from '../shared/holder/ports.ts';
 import { type Attribution, attributedClock } from '../shared/lib/attribution.ts';
 import { type Clock, type EndingClock, endingClock } from '../shared/lib/clock.ts';
 import { systemCpuMs } from '../shared/lib/cpu-time.ts';
 import { guardedDialer } from '../shared/net/dialer.ts';
 import type { DialPolicy, Resolve } from '../shared/net/net.ts';
 import { type ProberPorts, proberRegistry } from '../shared/prober/registry.ts';
-import type { Ports } from '../shared/run/ports.ts';
 
 export type RunProbing = Pick<Ports, 'dial' | 'resolve' | 'probers' | 'abandon' | 'cpuMs' | 'attribution'>;
 

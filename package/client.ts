@@ -29,11 +29,11 @@ export type {
   WriteOptions,
   WrittenTarget,
 } from '../functions/client/writes.ts';
-export type { AppliedLine } from '../shared/api/apply-lines.ts';
-export type { AppliedManifest } from '../shared/api/apply-manifests.ts';
-export type { Manifest } from '../shared/api/manifest-schema.ts';
 export type { EventView } from '../shared/api/routes/events.ts';
 export type { MergePatch } from '../shared/api/routes/target.ts';
 export type { NewTargetManifest } from '../shared/api/routes/target-create.ts';
-export type { StatusReport } from '../shared/api/status-report.ts';
-export type { TargetView } from '../shared/api/target-schema.ts';
+export type { Manifest } from '../shared/api/schema/manifest-schema.ts';
+export type { StatusReport } from '../shared/api/schema/status-report.ts';
+export type { TargetView } from '../shared/api/schema/target-schema.ts';
+export type { AppliedLine } from '../shared/api/targets/apply-lines.ts';
+export type { AppliedManifest } from '../shared/api/targets/apply-manifests.ts';

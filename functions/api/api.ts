@@ -4,10 +4,10 @@
  * not open the API.
  */
 import { apiApp } from '../../shared/api/app.ts';
-import { problem, problemResponse } from '../../shared/api/problem.ts';
-import type { Quotas } from '../../shared/core/quota.ts';
+import { problem, problemResponse } from '../../shared/api/http/problem.ts';
+import type { Quotas } from '../../shared/core/shards/quota.ts';
 import type { Advise } from '../../shared/prober/advice.ts';
-import type { Poison } from '../../shared/store/items.ts';
+import type { Poison } from '../../shared/store/records/items.ts';
 import type { InvocationContext } from '../lambda/context.ts';
 import type { FunctionPorts } from '../lambda/ports.ts';
 import { decodeHttpEvent, encodeResponse, type HttpAnswer } from './http-event.ts';

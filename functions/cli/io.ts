@@ -2,8 +2,8 @@
 import { type Clock, systemClock } from '../../shared/lib/clock.ts';
 import { type Random, systemRandom } from '../../shared/lib/random.ts';
 import { visibleLine, withoutSecret, withoutUserinfo } from '../../shared/lib/visible-text.ts';
-import { gated } from './colours.ts';
-import type { Printable } from './printable.ts';
+import { gated } from './printing/colours.ts';
+import type { Printable } from './printing/printable.ts';
 
 export type Io = {
   /** Writes to the standard output stream: tables, documents, own texts. */

@@ -2,12 +2,12 @@
  * A typed client of the API. The types are those of the API's own schemas. An answer is held against what the client
  * needs and is otherwise passed on as it is, so that a newer server's fields are shown, too.
  */
-import type { SortOrder } from '../../shared/api/list-order.ts';
+import type { SortOrder } from '../../shared/api/lists/list-order.ts';
 import type { EventView } from '../../shared/api/routes/events.ts';
 import type { ProbeRequest } from '../../shared/api/routes/probe.ts';
 import type { ProberView } from '../../shared/api/routes/prober.ts';
-import type { TargetView } from '../../shared/api/target-schema.ts';
-import type { ReadyValue } from '../../shared/api/target-viewer.ts';
+import type { TargetView } from '../../shared/api/schema/target-schema.ts';
+import type { ReadyValue } from '../../shared/api/targets/target-viewer.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Random } from '../../shared/lib/random.ts';
 import {

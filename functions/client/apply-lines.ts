@@ -1,6 +1,6 @@
 /** Many manifests of any namespaces in one request, one a line. */
 import * as z from 'zod';
-import type { AppliedLine } from '../../shared/api/apply-lines.ts';
+import type { AppliedLine } from '../../shared/api/targets/apply-lines.ts';
 import { dryRunOf } from './paths.ts';
 import { askText, foreign, isApiProblem, isGatewayAnswer, parsedJson, type RequestDeps } from './requests.ts';
 

@@ -1,5 +1,5 @@
 /** Why the API gave no usable answer: one line that says what to do next. */
-import type { problemDocument } from '../../shared/api/problem.ts';
+import type { problemDocument } from '../../shared/api/http/problem.ts';
 import { codeOf } from '../../shared/lib/error-code.ts';
 
 export type ClientFault =

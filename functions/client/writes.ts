@@ -1,12 +1,13 @@
 /** Writes of targets and reports about them. */
-import type { AppliedLine } from '../../shared/api/apply-lines.ts';
-import type { AppliedManifest } from '../../shared/api/apply-manifests.ts';
-import type { Manifest } from '../../shared/api/manifest-schema.ts';
+
 import type { CleanedUp } from '../../shared/api/routes/desired.ts';
 import type { MergePatch } from '../../shared/api/routes/target.ts';
 import type { NewTargetManifest } from '../../shared/api/routes/target-create.ts';
-import type { StatusReport } from '../../shared/api/status-report.ts';
-import type { TargetView } from '../../shared/api/target-schema.ts';
+import type { Manifest } from '../../shared/api/schema/manifest-schema.ts';
+import type { StatusReport } from '../../shared/api/schema/status-report.ts';
+import type { TargetView } from '../../shared/api/schema/target-schema.ts';
+import type { AppliedLine } from '../../shared/api/targets/apply-lines.ts';
+import type { AppliedManifest } from '../../shared/api/targets/apply-manifests.ts';
 import { answerMark, appliedShape, cleanedShape, type Marked, need, read, targetShape } from './answers.ts';
 import { applyLines, type ManifestLines } from './apply-lines.ts';
 import { dryRunOf, type NamedTarget, namespacePathOf, pagesMax, targetPathOf, targetsPathOf } from './paths.ts';

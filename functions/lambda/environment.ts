@@ -2,11 +2,11 @@
  * The functions' configuration. This is the only place on AWS that reads the environment. It is read once, when a
  * function starts. If variables are wrong or missing, the function does not start, and the error names each of them.
  */
-import { functionMb } from '../../shared/core/layout.ts';
-import { fleetLimits, type QuotaLimits } from '../../shared/core/quota.ts';
-import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
+import { functionMb } from '../../shared/core/shards/layout.ts';
+import { fleetLimits, type QuotaLimits } from '../../shared/core/shards/quota.ts';
+import type { SecretHosts } from '../../shared/core/spec/secret-hosts.ts';
+import type { Canary } from '../../shared/holder/ports.ts';
 import { didYouMean, readCidr } from '../../shared/net/cidr.ts';
-import type { Canary } from '../../shared/run/ports.ts';
 import { canaryOf } from '../canary.ts';
 import { secretHostsOf } from '../secret-variable.ts';
 

@@ -4,21 +4,19 @@
  */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tokenCheck } from '../../shared/api/bearer-token.ts';
-import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
+import { tokenCheck } from '../../shared/api/http/bearer-token.ts';
+import type { SecretHosts } from '../../shared/core/spec/secret-hosts.ts';
+import type { Canary } from '../../shared/holder/ports.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { visibleLine, withoutUserinfo } from '../../shared/lib/visible-text.ts';
-import type { Canary } from '../../shared/run/ports.ts';
 import type { Watchdog } from '../watchdog/watchdog.ts';
-import { type ApiServerOptions, apiServer } from './api-server.ts';
-import type { AwsOptions } from './aws-options.ts';
-import type { AwsServices } from './aws-services.ts';
-import { dnsServers, type WayOut } from './canaries.ts';
-import { healthPath } from './client-stream.ts';
-import { type ClientTurns, clientTurns } from './client-turns.ts';
 import { compileHere } from './compile-here.ts';
-import { startControl } from './control.ts';
+import type { AwsOptions } from './options/aws-options.ts';
+import { type LocalOptions, parseOptions, type ServerOptions, usage } from './options/options.ts';
+import type { AwsServices } from './process/aws-services.ts';
+import { dnsServers, type WayOut } from './process/canaries.ts';
+import { startControl } from './process/control.ts';
 import {
   aloneNeeds,
   controlNeeds,
@@ -27,17 +25,19 @@ import {
   descriptorShares,
   supervisorsMax,
   workerNeeds,
-} from './descriptors.ts';
-import { unsetSecretLines } from './environment-secrets.ts';
-import { hangFile } from './hang-file.ts';
-import { onlyHealth } from './health-listener.ts';
-import { jsonLog } from './json-log.ts';
-import { onlyLocalCallers } from './local-callers.ts';
-import { type LocalOptions, parseOptions, type ServerOptions, usage } from './options.ts';
-import { type Runtime, startRuntime } from './runtime.ts';
-import { stopOnSignal } from './stop-signals.ts';
-import { localWatchdog, rememberedInTable } from './watched.ts';
-import { startWorker } from './worker.ts';
+} from './process/descriptors.ts';
+import { unsetSecretLines } from './process/environment-secrets.ts';
+import { hangFile } from './process/hang-file.ts';
+import { jsonLog } from './process/json-log.ts';
+import { onlyLocalCallers } from './process/local-callers.ts';
+import { type Runtime, startRuntime } from './process/runtime.ts';
+import { stopOnSignal } from './process/stop-signals.ts';
+import { localWatchdog, rememberedInTable } from './process/watched.ts';
+import { startWorker } from './process/worker.ts';
+import { type ApiServerOptions, apiServer } from './server/api-server.ts';
+import { healthPath } from './server/client-stream.ts';
+import { type ClientTurns, clientTurns } from './server/client-turns.ts';
+import { onlyHealth } from './server/health-listener.ts';
 
 /**
  * Connections that may wait to be accepted. A busy loop accepts some 300 a second, so that more would wait for longer
@@ -225,7 +225,7 @@ function runtimeOrExit(options: LocalOptions, { shares, watchdog, turns }: Omit<
 
 /** Exits if a service rejects the options. A service that does not answer may do so later. */
 async function servicesOrExit(options: AwsOptions): Promise<AwsServices> {
-  const { awsServices } = await import('./aws-services.ts');
+  const { awsServices } = await import('./process/aws-services.ts');
   const services = awsServices(options, ports);
   const fault = await services.fault();
   if (fault === undefined) return services;

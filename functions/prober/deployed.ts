@@ -1,13 +1,13 @@
 /** The prober's ports on AWS, the same for the function and for a task, read from the environment. */
 import { isMainThread } from 'node:worker_threads';
 import { awsCall } from '../../shared/aws/aws-call.ts';
-import { reachOf } from '../../shared/core/self-health.ts';
+import { reachOf } from '../../shared/core/self/health.ts';
 import { lambdaRunner } from '../../shared/exec/lambda.ts';
 import { namedRunner } from '../../shared/exec/named.ts';
 import { ssmRunner } from '../../shared/exec/ssm.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
-import { tlsSessions } from '../../shared/prober/tls-sessions.ts';
+import { tlsSessions } from '../../shared/prober/tls/sessions.ts';
 import { sqsClient } from '../../shared/queue/sqs-client.ts';
 import { awsSecrets } from '../../shared/secrets/aws.ts';
 import { readEnvironment, serviceEndpoint } from '../lambda/environment.ts';

@@ -1,11 +1,11 @@
 /** The entry point of the prober as a task of ECS, of the same bundle settings as the functions. */
 import { isMainThread } from 'node:worker_threads';
+import { visibilityMs } from '../../shared/holder/beat.ts';
 import { visibleLine } from '../../shared/lib/visible-text.ts';
 import { sqsQueue } from '../../shared/queue/sqs.ts';
-import { visibilityMs } from '../../shared/run/beat.ts';
 import { InvalidEnvironment } from '../lambda/environment.ts';
 import { compileHere } from '../local/compile-here.ts';
-import { stopOnSignal } from '../local/stop-signals.ts';
+import { stopOnSignal } from '../local/process/stop-signals.ts';
 import { deployedProber } from './deployed.ts';
 import type { ProberFunctionPorts } from './prober.ts';
 import { proberTask } from './task.ts';

@@ -2,9 +2,10 @@
  * Sums the metrics of a process's runs and publishes them once a minute and at the end of each run. Nothing is
  * published or kept per target.
  */
+
+import type { RunView } from '../../shared/holder/run-view.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import type { ProbeMetrics } from '../../shared/prober/metrics.ts';
-import type { RunView } from '../../shared/run/run-view.ts';
 import type { FunctionMetrics, MetricName, MetricValues } from '../lambda/metrics.ts';
 import type { ProcessMemory } from './process-memory.ts';
 

@@ -4,7 +4,13 @@
  * mapping. It leaves nothing pending when it returns, because Lambda would freeze that and resume it in the next
  * invocation.
  */
-import type { Reach } from '../../shared/core/self-health.ts';
+import type { Reach } from '../../shared/core/self/health.ts';
+import { type Host, settleReceived } from '../../shared/holder/host.ts';
+import type { ShardMemory } from '../../shared/holder/memory.ts';
+import type { Canary, Ports, SecondPlacePort } from '../../shared/holder/ports.ts';
+import { newSocketBudget, type SocketBudget } from '../../shared/holder/probing/sockets.ts';
+import { runReceived } from '../../shared/holder/receipt.ts';
+import type { RunView } from '../../shared/holder/run-view.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { DialPolicy } from '../../shared/net/net.ts';
 import { resolver } from '../../shared/net/resolver.ts';
@@ -14,13 +20,7 @@ import type { Lease, Received } from '../../shared/queue/queue.ts';
 import { sqsQueue } from '../../shared/queue/sqs.ts';
 import type { SqsOptions } from '../../shared/queue/sqs-call.ts';
 import { decodeSqsEvent, type SqsEventBatch } from '../../shared/queue/sqs-event.ts';
-import { type Host, settleReceived } from '../../shared/run/host.ts';
-import type { ShardMemory } from '../../shared/run/memory.ts';
-import type { Canary, Ports, SecondPlacePort } from '../../shared/run/ports.ts';
-import { newSocketBudget, type SocketBudget } from '../../shared/run/probing/sockets.ts';
-import { runReceived } from '../../shared/run/receipt.ts';
-import type { RunView } from '../../shared/run/run-view.ts';
-import { layoutKey } from '../../shared/store/keys.ts';
+import { layoutKey } from '../../shared/store/records/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
 import type { InvocationContext } from '../lambda/context.ts';
 import type { FunctionPorts, NewStore } from '../lambda/ports.ts';

@@ -2,8 +2,9 @@
  * The prober as a task: receives the messages that the prober function receives, and holds one shard at a time. It is
  * the same run with the same fence, so functions and tasks may share a queue.
  */
+
+import { hostShards } from '../../shared/holder/host.ts';
 import type { SqsQueue } from '../../shared/queue/sqs.ts';
-import { hostShards } from '../../shared/run/host.ts';
 import { newProcess, type ProberFunctionPorts, reportedRuns } from './prober.ts';
 
 /** The layout makes shards for one vCPU, which is all that an event loop can use. */

@@ -3,7 +3,7 @@
  * actions are idempotent, so it ignores its event. It throws any failure: an alarm watches the function's errors, and
  * the next minute retries.
  */
-import { capacityOf } from '../../shared/core/layout.ts';
+import { capacityOf } from '../../shared/core/shards/layout.ts';
 import type { QueueSender } from '../../shared/queue/queue.ts';
 import { runSchedule } from '../../shared/schedule/schedule.ts';
 import type { InvocationContext } from '../lambda/context.ts';

@@ -2,11 +2,12 @@
  * Records a hang in the DynamoDB table of a process that shares one. It runs in the watchdog's thread, which has a
  * separate event loop.
  */
+
+import { rememberHang as rememberIn } from '../../shared/holder/probing/hung-probe.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
-import { rememberHang as rememberIn } from '../../shared/run/probing/hung-probe.ts';
-import { dynamodbStore } from '../../shared/store/dynamodb.ts';
-import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
+import { dynamodbClient } from '../../shared/store/dynamodb/client.ts';
+import { dynamodbStore } from '../../shared/store/dynamodb/dynamodb.ts';
 import { patientStore } from '../../shared/store/throttled.ts';
 
 /** Region and endpoint default to the environment's. */

@@ -3,9 +3,9 @@
  * the probe that the loop was running, both in the log and to the next start. A supervisor restarts the process.
  */
 import { Worker } from 'node:worker_threads';
+import { hungProbeParts } from '../../shared/holder/probing/hung-probe.ts';
 import type { Attribution } from '../../shared/lib/attribution.ts';
 import type { Log } from '../../shared/lib/log.ts';
-import { hungProbeParts } from '../../shared/run/probing/hung-probe.ts';
 import { sharedAttribution } from './attribution.ts';
 import { cell, lengthBytes, rowBytes, sharedCells } from './cells.ts';
 import { type WatchOrder, watchScript } from './thread.ts';

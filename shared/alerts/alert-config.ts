@@ -1,9 +1,9 @@
 /** The alerts and receivers of a configuration: which targets they are about, when they are sent, and where to. */
 import * as z from 'zod';
-import { parseLabelSelector } from '../api/label-selector.ts';
+import { parseLabelSelector } from '../api/lists/label-selector.ts';
 import { compilePattern, InvalidPattern } from '../bus/pattern.ts';
-import { hostDetail } from '../core/host-detail.ts';
-import { isHost } from '../core/names.ts';
+import { hostDetail } from '../core/spec/host-detail.ts';
+import { isHost } from '../core/spec/names.ts';
 import { durationSeconds } from '../manifest/duration.ts';
 
 /** Limits of one configuration. */

@@ -1,5 +1,5 @@
 /** An alert of the configuration, compiled: which findings it is about, how long it waits, and what silences it. */
-import { parseLabelSelector } from '../api/label-selector.ts';
+import { parseLabelSelector } from '../api/lists/label-selector.ts';
 import { compilePattern } from '../bus/pattern.ts';
 import type { Json } from '../lib/json.ts';
 import { durationSeconds } from '../manifest/duration.ts';

@@ -5,12 +5,12 @@
 import { OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import { bearerToken } from './bearer-token.ts';
 import type { ApiDeps } from './deps.ts';
-import { ClientGone, problemOfError } from './failure.ts';
-import { refusedParameters } from './known-parameters.ts';
+import { bearerToken } from './http/bearer-token.ts';
+import { ClientGone, problemOfError } from './http/failure.ts';
+import { refusedParameters } from './http/known-parameters.ts';
+import { jsonTextResponse, type Problem, problem, problemResponse } from './http/problem.ts';
 import { document, openApiDocument } from './openapi.ts';
-import { jsonTextResponse, type Problem, problem, problemResponse } from './problem.ts';
 import type { Route } from './route.ts';
 import { applyRoutes } from './routes/apply.ts';
 import { applyLinesRoutes } from './routes/apply-lines.ts';

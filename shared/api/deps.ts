@@ -1,16 +1,16 @@
 /** The ports that the API needs. No adapters: the same app runs on one machine and behind an HTTP API. */
 import type { Bus } from '../bus/bus.ts';
 import type { EventEnvelope } from '../bus/envelope.ts';
-import type { Quotas } from '../core/quota.ts';
+import type { Quotas } from '../core/shards/quota.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Json } from '../lib/json.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { Advise } from '../prober/advice.ts';
-import type { Poison } from '../store/items.ts';
-import type { TargetAddress } from '../store/keys.ts';
+import type { Poison } from '../store/records/items.ts';
+import type { TargetAddress } from '../store/records/keys.ts';
 import type { Store } from '../store/store.ts';
-import type { ParsedDocuments } from './json-text.ts';
+import type { ParsedDocuments } from './http/json-text.ts';
 
 export type ApiDeps = {
   readonly store: Store;

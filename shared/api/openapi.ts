@@ -2,8 +2,8 @@
 import './zod-openapi.ts';
 import { type OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
 import type * as z from 'zod';
-import { type ProblemStatus, problemMediaType, problemTitles } from './problem.ts';
-import { problemSchema } from './problem-schema.ts';
+import { type ProblemStatus, problemMediaType, problemTitles } from './http/problem.ts';
+import { problemSchema } from './http/problem-schema.ts';
 import type { Answer, Route } from './route.ts';
 
 /** 400: every route refuses query parameters that it does not have. */

@@ -2,7 +2,7 @@
  * Converts an outbox entry of STATUS, which stores only the detail that differs between events, to an event for the
  * bus.
  */
-import type { OutboxEvent, TargetRecord } from '../core/records.ts';
+import type { OutboxEvent, TargetRecord } from '../core/spec/records.ts';
 import { type BusEvent, schemaVersion } from './events.ts';
 
 /** An entry that can be read. */

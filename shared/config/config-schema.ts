@@ -4,8 +4,8 @@
  */
 import * as z from 'zod';
 import { alertFields, nameProblems } from '../alerts/alert-config.ts';
-import { hostDetail } from '../core/host-detail.ts';
-import { isDnsLabel, isHost } from '../core/names.ts';
+import { hostDetail } from '../core/spec/host-detail.ts';
+import { isDnsLabel, isHost } from '../core/spec/names.ts';
 import { globProblem } from './glob-limits.ts';
 
 /** Limits of one configuration. */

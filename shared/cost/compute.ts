@@ -1,5 +1,5 @@
 /** Finds what holds a fleet at the least cost: the prober's function or its tasks, and the function's memory. Pure. */
-import { vcpuMb } from '../core/layout.ts';
+import { vcpuMb } from '../core/shards/layout.ts';
 import { estimateCost } from './estimate.ts';
 import { fittingMemory, withoutWatching } from './fitting-memory.ts';
 import type { Fleet, FleetMode } from './fleet.ts';

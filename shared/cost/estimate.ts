@@ -2,10 +2,11 @@
  * Estimates the monthly cost of a fleet: the number of heartbeats, reads and invocations times the published prices.
  * Pure. Excludes API calls, keys, and the cost when many targets change at once.
  */
-import { probeCpuMs } from '../core/handlers.ts';
-import { capacityOf } from '../core/layout.ts';
-import { bucketCount, residentSlotMs, tickSlotMs } from '../core/slots.ts';
-import { paceFactor } from '../core/tick-plan.ts';
+
+import { capacityOf } from '../core/shards/layout.ts';
+import { bucketCount, residentSlotMs, tickSlotMs } from '../core/shards/slots.ts';
+import { paceFactor } from '../core/shards/tick-plan.ts';
+import { probeCpuMs } from '../core/spec/handlers.ts';
 import {
   type Fleet,
   type FleetLayout,
@@ -53,7 +54,7 @@ export type CostEstimate = {
 const monthMinutes = monthSeconds / 60;
 const monthHours = monthSeconds / 3_600;
 
-/** Repeats constants of shared/run, which would bring the whole engine with them; a test compares them. */
+/** Repeats constants of shared/holder, which would bring the whole engine with them; a test compares them. */
 export const cadence = {
   beatSeconds: 5,
   changesSeconds: 1.5,

@@ -1,5 +1,5 @@
 /** Finds the prober's memory that holds a fleet at the least cost. Pure. */
-import { bucketCount } from '../core/slots.ts';
+import { bucketCount } from '../core/shards/slots.ts';
 import { estimateCost } from './estimate.ts';
 import { type Fleet, type FleetLayout, type FleetMode, targetsOf } from './fleet.ts';
 

@@ -1,10 +1,11 @@
 /**
  * Describes the expected targets in round numbers, and computes the shards that probelet's layout makes of them. Pure.
  */
-import { type ProbeCost, probeCpuMs } from '../core/handlers.ts';
-import { capacityOf, planLayout, shareOf, splitAbove } from '../core/layout.ts';
-import { bucketCount } from '../core/slots.ts';
-import { type BucketWeight, probeBytes, targetBytes, tickPeriodSecondsMin } from '../core/weight.ts';
+
+import { capacityOf, planLayout, shareOf, splitAbove } from '../core/shards/layout.ts';
+import { bucketCount } from '../core/shards/slots.ts';
+import { type BucketWeight, probeBytes, targetBytes, tickPeriodSecondsMin } from '../core/shards/weight.ts';
+import { type ProbeCost, probeCpuMs } from '../core/spec/handlers.ts';
 
 /**
  * The way to a target, by what AWS bills for it: over the `internet`; by a public address in the same `region`; by a

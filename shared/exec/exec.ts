@@ -2,7 +2,7 @@
  * The port behind exec probes: it runs one command to completion. kubelet calls the container runtime (`ExecSync`);
  * here the adapter decides where a command runs and which commands are allowed. A runner never throws.
  */
-import type { ExecRequest } from '../core/handler-exec.ts';
+import type { ExecRequest } from '../core/spec/handler-exec.ts';
 
 /**
  * `output` holds standard output and after it standard error, as kubelet joins them (pkg/kubelet/kuberuntime:

@@ -3,7 +3,7 @@
  * and returns an exit code and output. How it runs the command (an ECS task, a shell, a query) is up to the function.
  */
 import { type AwsAnswer, type AwsCall, jsonObject } from '../aws/aws-call.ts';
-import type { ExecRequest } from '../core/handler-exec.ts';
+import type { ExecRequest } from '../core/spec/handler-exec.ts';
 import type { Clock } from '../lib/clock.ts';
 import { cut, type ExecOutcome, type Runner } from './exec.ts';
 

@@ -3,7 +3,7 @@
  * the rest runs: `lambda:NAME` on a function that the deployment names, `ssm:INSTANCE` on an instance. Any other
  * command goes to the function named `default`, so that a Pod's probe can be registered unchanged.
  */
-import { goQuote } from '../core/go-text.ts';
+import { goQuote } from '../core/go/text.ts';
 import type { ExecOutcome, ExecRefusal, Runner } from './exec.ts';
 
 export type NamedRunners = {

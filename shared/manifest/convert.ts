@@ -1,8 +1,8 @@
 /** A file to targets that the API accepts, with what was approximated and left out; or every error, and no target. */
-import { decodeNamedManifest } from '../api/decode-manifest.ts';
-import { keptOutOfManifest } from '../api/kept-out.ts';
-import { listed } from '../core/field-problem.ts';
-import type { TargetSpec } from '../core/spec.ts';
+import { decodeNamedManifest } from '../api/schema/decode-manifest.ts';
+import { keptOutOfManifest } from '../api/schema/kept-out.ts';
+import { listed } from '../core/spec/field-problem.ts';
+import type { TargetSpec } from '../core/spec/spec.ts';
 import { withDistinctNames } from './distinct-names.ts';
 import { formats } from './formats.ts';
 import { fileErrorsMax, namedFieldsMax, targetsMax } from './limits.ts';

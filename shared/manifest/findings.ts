@@ -1,5 +1,5 @@
 /** The findings in the targets of a file, each with the place of its field. */
-import { type Finding, lintSpec } from '../core/lint.ts';
+import { type Finding, lintSpec } from '../core/spec/lint.ts';
 import type { ConvertedTarget, FilePlace } from './convert.ts';
 import { valueAt } from './values.ts';
 

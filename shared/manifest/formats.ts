@@ -1,7 +1,7 @@
 /** The formats of files, one row each. The first that recognises a document converts it. */
-import { compose } from './compose.ts';
-import { gatus } from './gatus.ts';
-import { kubernetes } from './kubernetes.ts';
+import { compose } from './compose/compose.ts';
+import { gatus } from './gatus/gatus.ts';
+import { kubernetes } from './kubernetes/kubernetes.ts';
 import type { Format } from './manifest.ts';
 import { target } from './target.ts';
 

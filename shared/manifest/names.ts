@@ -1,6 +1,6 @@
 /** Names of targets from names that other programs allow. */
 import { createHash } from 'node:crypto';
-import { namespaceLengthMax } from '../core/limits.ts';
+import { namespaceLengthMax } from '../core/spec/limits.ts';
 
 const digestLength = 6;
 

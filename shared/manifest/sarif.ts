@@ -1,5 +1,5 @@
 /** Findings and errors of files as a log of SARIF 2.1.0, which code hosts and editors show beside the lines. */
-import { lintRules } from '../core/lint.ts';
+import { lintRules } from '../core/spec/lint.ts';
 import type { FileError, FilePlace } from './convert.ts';
 import type { FileFinding } from './findings.ts';
 

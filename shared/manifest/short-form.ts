@@ -2,9 +2,9 @@
  * A probe as the text of a label: JSON, as in a manifest, or the short form, such as `http:8080/live periodSeconds=10`.
  * The API validates the values.
  */
-import { parseJson } from '../api/json-text.ts';
-import { listed } from '../core/field-problem.ts';
-import { ownProperty } from '../core/own-property.ts';
+import { parseJson } from '../api/http/json-text.ts';
+import { listed } from '../core/spec/field-problem.ts';
+import { ownProperty } from '../core/spec/own-property.ts';
 import { nearest } from '../lib/nearest.ts';
 import { probeTextLengthMax } from './limits.ts';
 import { given, isMembers, type Members } from './values.ts';

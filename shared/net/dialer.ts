@@ -3,7 +3,7 @@
  * then check the connected peer.
  */
 import { isIP, type Socket } from 'node:net';
-import { portMax } from '../core/limits.ts';
+import { portMax } from '../core/spec/limits.ts';
 import { afterArrivals, type Clock, within } from '../lib/clock.ts';
 import { attribute, resumesOf } from './attributed-socket.ts';
 import { type AddressRequest, type Connect, type DialPorts, dialFamilies, type Outcome } from './dial-addresses.ts';

@@ -1,6 +1,6 @@
 /** The ports that the kernel gives to connections, and so may give to one that dials the same port. */
 import { readFileSync } from 'node:fs';
-import { portMax } from '../core/limits.ts';
+import { portMax } from '../core/spec/limits.ts';
 
 export type PortRange = { readonly from: number; readonly to: number };
 

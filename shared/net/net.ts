@@ -4,7 +4,7 @@
  * address or DNS rebinding cannot reach an address that the policy denies. See docs/adr and SECURITY.md.
  */
 import type { Socket } from 'node:net';
-import type { FailureClass } from '../core/types.ts';
+import type { FailureClass } from '../core/kubelet/types.ts';
 
 export type DialRequest = {
   /** A name, or an address literal without brackets. */
@@ -28,7 +28,7 @@ export type DialRequest = {
 /**
  * Permission to have one socket open at a time, or two while both address families of a name are dialed. A destroyed
  * socket counts until it closes, one turn of the event loop later, so the next dial under the same permit waits for
- * that. Permits come from the process's socket budget in shared/run.
+ * that. Permits come from the process's socket budget in shared/holder.
  */
 export type SocketPermit = {
   /** Resolves once the permit's sockets have closed; undefined if none is open. */

@@ -2,16 +2,16 @@
  * Which probes of a spec can never run under a prober's configuration. Decided from the spec and the configuration
  * alone: nothing is dialed, run or looked up, so a probe without advice may still fail.
  */
-import { toBytes } from '../core/byte-text.ts';
-import type { HttpRequest } from '../core/handler-http-get.ts';
-import type { ProbeRequest } from '../core/handlers.ts';
-import { resolveProbeRequest } from '../core/probe-request.ts';
-import { probePointer, type SpecProbe, specProbes, type TargetSpec } from '../core/spec.ts';
+import { toBytes } from '../core/go/bytes.ts';
+import type { HttpRequest } from '../core/spec/handler-http-get.ts';
+import type { ProbeRequest } from '../core/spec/handlers.ts';
+import { resolveProbeRequest } from '../core/spec/probe-request.ts';
+import { probePointer, type SpecProbe, specProbes, type TargetSpec } from '../core/spec/spec.ts';
 import type { ExecRefusal } from '../exec/exec.ts';
 import type { DialRefusal } from '../net/net.ts';
 import type { SecretRefusal } from '../secrets/secrets.ts';
 import { unrunnable } from './exec.ts';
-import { httpUrl } from './http-url.ts';
+import { httpUrl } from './http/url.ts';
 import { refusedHeaders } from './secret-headers.ts';
 
 export type Advice = {

@@ -1,7 +1,7 @@
 /** The forms of a host name in Go's client: to look up, for the Host field, and for a TLS server. */
 import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
-import { punycodeName } from '../core/go-punycode.ts';
+import { punycodeName } from '../core/go/punycode.ts';
 
 const isAscii = (text: string): boolean => !/[\u0080-\uffff]/.test(text);
 

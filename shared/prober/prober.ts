@@ -3,8 +3,9 @@
  * prober never looks at a spec. A prober never throws: every fault is an `Attempt` with a failure, or with `error` (a
  * prober error, which the worker discards after its retries). Source: pkg/probe.
  */
-import type { ProbeRequest } from '../core/handlers.ts';
-import type { Attempt } from '../core/types.ts';
+
+import type { Attempt } from '../core/kubelet/types.ts';
+import type { ProbeRequest } from '../core/spec/handlers.ts';
 import type { SocketPermit } from '../net/net.ts';
 
 /** `permit`: for every socket of the attempt, one after the other. */

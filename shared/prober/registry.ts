@@ -7,14 +7,14 @@ import type { Clock } from '../lib/clock.ts';
 import type { Dial } from '../net/net.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import { execProber } from './exec.ts';
-import { grpcProber } from './grpc.ts';
-import { httpProber } from './http.ts';
+import { grpcProber } from './grpc/grpc.ts';
+import { httpProber } from './http/http.ts';
 import { type KeptMemory, keptMemory } from './kept-memory.ts';
 import type { Probers } from './prober.ts';
 import { withSecretHeaders } from './secret-headers.ts';
 import { withStorableOutput } from './stored-output.ts';
 import { tcpProber } from './tcp.ts';
-import type { TlsSessions } from './tls-sessions.ts';
+import type { TlsSessions } from './tls/sessions.ts';
 
 export type ProberPorts = {
   readonly dial: Dial;

@@ -3,16 +3,16 @@
  * Values are kept for five minutes and never stored, logged or published. A reference that cannot be resolved, or whose
  * secret may not be sent to the dialed host, is a prober error, because it says nothing about the target.
  */
-import { toBytes } from '../core/byte-text.ts';
-import type { HttpRequest, RequestHeader } from '../core/handler-http-get.ts';
-import type { Destination } from '../core/secret-hosts.ts';
-import { type SecretReference, secretReference } from '../core/secret-reference.ts';
-import type { Attempt } from '../core/types.ts';
+import { toBytes } from '../core/go/bytes.ts';
+import type { Attempt } from '../core/kubelet/types.ts';
+import type { HttpRequest, RequestHeader } from '../core/spec/handler-http-get.ts';
+import type { Destination } from '../core/spec/secret-hosts.ts';
+import { type SecretReference, secretReference } from '../core/spec/secret-reference.ts';
 import type { Clock } from '../lib/clock.ts';
 import { memoized } from '../lib/memoized.ts';
 import type { ResolveSecret, Secret, SecretRefusal, Secrets } from '../secrets/secrets.ts';
-import { httpUrl } from './http-url.ts';
-import { isHeaderValue } from './http1-request.ts';
+import { isHeaderValue } from './http/request.ts';
+import { httpUrl } from './http/url.ts';
 import type { Prober } from './prober.ts';
 
 const cachedMs = 300_000;

@@ -2,8 +2,8 @@
  * Encodes and decodes shard messages. This is the only place that parses a queue's text; all other code uses the type.
  */
 import * as z from 'zod';
-import { sampleMax } from '../core/second-look.ts';
-import { bucketCount } from '../core/slots.ts';
+import { sampleMax } from '../core/self/second-look.ts';
+import { bucketCount } from '../core/shards/slots.ts';
 import type { LookMessage, ShardMessage } from './queue.ts';
 
 /** A shard's message has some 200 characters, the longest look 2,500. A longer one is invalid and not parsed. */

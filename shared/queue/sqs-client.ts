@@ -1,6 +1,6 @@
 /** The client for `sqsQueue` and `decodeSqsEvent`. */
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
-import { descriptorsMax } from '../core/socket-budget.ts';
+import { descriptorsMax } from '../core/self/sockets.ts';
 
 const connectionTimeoutMs = 1_500;
 /**

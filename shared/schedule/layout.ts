@@ -2,13 +2,13 @@
  * The stored LAYOUT. The schedule writes it by compare-and-set on its version; runs add to its `token`, which nothing
  * in this file changes.
  */
-import { isWhole, type Layout, type LayoutContext, planLayout } from '../core/layout.ts';
-import { nextRollout, type Rollout, type Shown } from '../core/rollout.ts';
-import { bucketCount } from '../core/slots.ts';
-import { type BucketWeight, noWeight } from '../core/weight.ts';
+import { isWhole, type Layout, type LayoutContext, planLayout } from '../core/shards/layout.ts';
+import { nextRollout, type Rollout, type Shown } from '../core/shards/rollout.ts';
+import { bucketCount } from '../core/shards/slots.ts';
+import { type BucketWeight, noWeight } from '../core/shards/weight.ts';
 import type { Log } from '../lib/log.ts';
-import { decodeLayout, encodeLayout, generationAttribute, updateTo } from '../store/items.ts';
-import { layoutKey } from '../store/keys.ts';
+import { decodeLayout, encodeLayout, generationAttribute, updateTo } from '../store/records/items.ts';
+import { layoutKey } from '../store/records/keys.ts';
 import { type Condition, type Item, type Operation, StoreUnavailable } from '../store/store.ts';
 import { writeSurely } from '../table/write.ts';
 import { readWeights, WeighingTooSlow, type WeightPorts } from './weights.ts';

@@ -1,7 +1,7 @@
 /** What the schedule has to send to one shard now. Pure. */
 
-import { lastBeat } from '../core/beat.ts';
-import type { LayoutShard } from '../core/layout.ts';
+import { lastBeat } from '../core/shards/beat.ts';
+import type { LayoutShard } from '../core/shards/layout.ts';
 import {
   aheadMsMax,
   hasCome,
@@ -15,9 +15,9 @@ import {
   slotLengthMs,
   slotRouting,
   tickSlotMs,
-} from '../core/slots.ts';
+} from '../core/shards/slots.ts';
 import type { ShardMessage } from '../queue/queue.ts';
-import type { RunRecord } from '../store/items.ts';
+import type { RunRecord } from '../store/records/items.ts';
 
 export type ScheduledShard = { readonly shard: LayoutShard; readonly run?: RunRecord };
 

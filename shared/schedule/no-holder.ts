@@ -5,10 +5,10 @@
  */
 import type { Bus } from '../bus/bus.ts';
 import type { BusEvent } from '../bus/events.ts';
-import type { BucketRange } from '../core/layout.ts';
-import { tickSlotMs } from '../core/slots.ts';
-import { decodeNoHolder, encodeNoHolder, type NoHolder, updateTo } from '../store/items.ts';
-import { bucketName, noHolderKey } from '../store/keys.ts';
+import type { BucketRange } from '../core/shards/layout.ts';
+import { tickSlotMs } from '../core/shards/slots.ts';
+import { decodeNoHolder, encodeNoHolder, type NoHolder, updateTo } from '../store/records/items.ts';
+import { bucketName, noHolderKey } from '../store/records/keys.ts';
 import type { Condition, Item } from '../store/store.ts';
 import { type WritePorts, writeSurely } from '../table/write.ts';
 import { type ScheduledShard, silentMs } from './messages.ts';

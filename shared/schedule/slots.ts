@@ -8,7 +8,7 @@
  * waited, so a receiver need not trust its wall clock to compute the current slot.
  */
 
-import { hasCome } from '../core/slots.ts';
+import { hasCome } from '../core/shards/slots.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Received, ShardMessage } from '../queue/queue.ts';
 import type { Condition, Item } from '../store/store.ts';

@@ -5,8 +5,8 @@
  */
 
 import { type AwsCall, awsJson, type JsonRequest } from '../aws/aws-call.ts';
-import { type Destination, maySend, type SecretHosts } from '../core/secret-hosts.ts';
-import type { SecretReference } from '../core/secret-reference.ts';
+import { type Destination, maySend, type SecretHosts } from '../core/spec/secret-hosts.ts';
+import type { SecretReference } from '../core/spec/secret-reference.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hostPort } from '../net/dial-failure.ts';
 import type { ResolveSecret, Secret, SecretRefusal, Secrets } from './secrets.ts';

@@ -2,7 +2,7 @@
 import type { Bus } from '../bus/bus.ts';
 import type { BusEvent } from '../bus/events.ts';
 import { toBusEvent } from '../bus/outbox.ts';
-import type { OutboxEvent, TargetRecord } from '../core/records.ts';
+import type { OutboxEvent, TargetRecord } from '../core/spec/records.ts';
 import type { Log } from '../lib/log.ts';
 
 export type OutboxPorts = { readonly bus: Bus; readonly log: Log };

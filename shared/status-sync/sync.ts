@@ -4,8 +4,16 @@
  * clear, ack.
  */
 
-import { planSync, type SyncPlan } from '../core/sync.ts';
-import { hangKey, latestPrefix, prefixEnd, reportKey, statusKey, targetAddress, targetKey } from '../store/keys.ts';
+import { planSync, type SyncPlan } from '../core/status/sync.ts';
+import {
+  hangKey,
+  latestPrefix,
+  prefixEnd,
+  reportKey,
+  statusKey,
+  targetAddress,
+  targetKey,
+} from '../store/records/keys.ts';
 import { type Operation, operationsMax, type Store } from '../store/store.ts';
 import { withChange } from '../table/change-counters.ts';
 import { type ReadTarget, readTarget } from '../table/targets.ts';

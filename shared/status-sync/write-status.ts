@@ -1,10 +1,10 @@
 /** Writes a computed status and publishes its events. */
 
-import { entryName } from '../core/outbox.ts';
-import type { StatusRecord } from '../core/records.ts';
-import type { ProbeName } from '../core/spec.ts';
-import type { SyncPlan } from '../core/sync.ts';
-import { encodeEvent, encodeStatus, updateTo } from '../store/items.ts';
+import type { StatusRecord } from '../core/spec/records.ts';
+import type { ProbeName } from '../core/spec/spec.ts';
+import { entryName } from '../core/status/outbox.ts';
+import type { SyncPlan } from '../core/status/sync.ts';
+import { encodeEvent, encodeStatus, updateTo } from '../store/records/items.ts';
 import type { Operation } from '../store/store.ts';
 import type { ReadTarget } from '../table/targets.ts';
 import { type WritePorts, writeSurely } from '../table/write.ts';

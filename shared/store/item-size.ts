@@ -1,5 +1,5 @@
 /** DynamoDB's size and capacity rules ("DynamoDB item sizes and formats"), so that every adapter counts alike. */
-import { trimOf } from '../core/go-text.ts';
+import { trimOf } from '../core/go/text.ts';
 
 /** The largest item, including attribute names in UTF-8. */
 export const itemBytesMax = 400 * 1024;

@@ -3,12 +3,12 @@
  * the counter of the target's slice before and after it. The holder reads the counters of its buckets and reloads the
  * slices that moved.
  */
-import type { Growth } from '../core/quota.ts';
-import { bucketCount } from '../core/slots.ts';
+import type { Growth } from '../core/shards/quota.ts';
+import { bucketCount } from '../core/shards/slots.ts';
 import { sleep } from '../lib/clock.ts';
-import { changeCounted } from '../store/items.ts';
-import type { Bucket, TargetAddress } from '../store/keys.ts';
-import { bucketName, changesPk } from '../store/keys.ts';
+import { changeCounted } from '../store/records/items.ts';
+import type { Bucket, TargetAddress } from '../store/records/keys.ts';
+import { bucketName, changesPk } from '../store/records/keys.ts';
 import { type Item, type Store, StoreUnavailable } from '../store/store.ts';
 import type { WritePorts } from './write.ts';
 

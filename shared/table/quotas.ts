@@ -3,9 +3,9 @@
  * processes may admit more than a limit allows, but no more than they register in that time. This process adds its own
  * admissions itself.
  */
-import { excessOf, type Growth, type QuotaLimits, type Quotas, type Usage } from '../core/quota.ts';
+import { excessOf, type Growth, type QuotaLimits, type Quotas, type Usage } from '../core/shards/quota.ts';
 import type { Clock } from '../lib/clock.ts';
-import { type Bucket, bucketOf } from '../store/keys.ts';
+import { type Bucket, bucketOf } from '../store/records/keys.ts';
 import type { Store } from '../store/store.ts';
 import { readUsage, type StoredUsage } from './usage.ts';
 

@@ -6,8 +6,8 @@ import type {
   StatusRecord,
   TargetRecord,
   TargetState,
-} from '../core/records.ts';
-import { probeName } from '../core/spec.ts';
+} from '../core/spec/records.ts';
+import { probeName } from '../core/spec/spec.ts';
 import {
   type Decoded,
   decodeHang,
@@ -16,9 +16,9 @@ import {
   decodeStatus,
   decodeTarget,
   type Poison,
-} from '../store/items.ts';
-import type { TargetAddress } from '../store/keys.ts';
-import { prefixEnd, prefixOf, targetAddress } from '../store/keys.ts';
+} from '../store/records/items.ts';
+import type { TargetAddress } from '../store/records/keys.ts';
+import { prefixEnd, prefixOf, targetAddress } from '../store/records/keys.ts';
 import type { Item, Store } from '../store/store.ts';
 
 export type ReadTarget = TargetState & {

@@ -1,8 +1,8 @@
 /** Names of hosts, mailboxes and URIs in a certificate's extensions, as Go's crypto/x509 judges them. */
 import { isAscii } from 'node:buffer';
-import { goQuote } from '../core/go-text.ts';
-import { parseReference } from '../core/go-url.ts';
-import { isIpv4, isIpv6 } from '../core/ip-literal.ts';
+import { isIpv4, isIpv6 } from '../core/go/ip-literal.ts';
+import { goQuote } from '../core/go/text.ts';
+import { parseReference } from '../core/go/url.ts';
 import { contextSpecific, type Element } from './der.ts';
 
 const nameTags = {

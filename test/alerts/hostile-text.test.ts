@@ -1,7 +1,7 @@
 /** Whatever a peer or a tenant says, an alert has no line, link, mention or direction of theirs, at any receiver. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerLine } from '../../functions/local/answer-line.ts';
+import { answerLine } from '../../functions/local/alerts/answer-line.ts';
 import { mailOf } from '../../shared/alerts/formats/email.ts';
 import { alertRequest } from '../../shared/alerts/formats/formats.ts';
 import type { HttpReceiver } from '../../shared/alerts/formats/receiver.ts';

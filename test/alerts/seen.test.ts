@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seenTarget } from '../../shared/alerts/seen.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
+import { targetAddress } from '../../shared/store/records/keys.ts';
 import { readTarget } from '../../shared/table/targets.ts';
 import { heldWorld } from '../support/shard-world.ts';
 

@@ -1,11 +1,11 @@
 /** Thousands of targets in one request: `PUT /v1/targets:apply`, one a line. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { census } from '../../functions/local/census.ts';
-import { linesAtOnce } from '../../shared/api/apply-lines.ts';
-import { requestBodyBytesMax } from '../../shared/api/body.ts';
+import { census } from '../../functions/local/process/census.ts';
+import { requestBodyBytesMax } from '../../shared/api/http/body.ts';
 import { applyLinesBytesMax, applyLinesMax } from '../../shared/api/routes/apply-lines.ts';
-import { processLimits } from '../../shared/core/quota.ts';
+import { linesAtOnce } from '../../shared/api/targets/apply-lines.ts';
+import { processLimits } from '../../shared/core/shards/quota.ts';
 import { type Store, StoreUnavailable } from '../../shared/store/store.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
 import { apiWorld, inWorld, losingStore, manifest, targetPath, type World } from './world.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { requestBodyBytesMax } from '../../shared/api/body.ts';
-import { depthMax } from '../../shared/api/json-text.ts';
+import { requestBodyBytesMax } from '../../shared/api/http/body.ts';
+import { depthMax } from '../../shared/api/http/json-text.ts';
 import { apiWorld, inWorld, manifest, targetPath, yaml } from './world.ts';
 
 const path = targetPath('checkout');

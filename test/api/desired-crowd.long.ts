@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
 import { writeTargets } from './many-targets.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
-import { startRuntime } from '../../functions/local/runtime.ts';
+import { startRuntime } from '../../functions/local/process/runtime.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { askApi } from '../support/api-client.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { EventRecord } from '../../shared/core/records.ts';
-import { encodeEvent, encodeLatest } from '../../shared/store/items.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
+import type { EventRecord } from '../../shared/core/spec/records.ts';
+import { encodeEvent, encodeLatest } from '../../shared/store/records/items.ts';
+import { targetAddress } from '../../shared/store/records/keys.ts';
 import { testsIn } from '../support/tests-in.ts';
 import { registered, startMs, targetPath, type World } from './world.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { freshnessReader } from '../../shared/api/freshness.ts';
-import { type EpochRecord, encodeEpoch, encodeRun, type RunRecord } from '../../shared/store/items.ts';
-import { bucketName, targetAddress } from '../../shared/store/keys.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { freshnessReader } from '../../shared/api/targets/freshness.ts';
+import { type EpochRecord, encodeEpoch, encodeRun, type RunRecord } from '../../shared/store/records/items.ts';
+import { bucketName, targetAddress } from '../../shared/store/records/keys.ts';
+import { sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import type { Item, Store } from '../../shared/store/store.ts';
 import { apiWorld, startMs, targetPath } from './world.ts';
 

@@ -3,8 +3,8 @@
  * fuzzer registers any host.
  */
 import type { AddressInfo } from 'node:net';
-import { apiServer } from '../../functions/local/api-server.ts';
-import { startRuntime } from '../../functions/local/runtime.ts';
+import { startRuntime } from '../../functions/local/process/runtime.ts';
+import { apiServer } from '../../functions/local/server/api-server.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 

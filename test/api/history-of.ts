@@ -1,7 +1,7 @@
 /** What becomes of a target that has one name in every place. */
 import { syncTarget } from '../../shared/status-sync/sync.ts';
-import { encodeProbe } from '../../shared/store/items.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
+import { encodeProbe } from '../../shared/store/records/items.ts';
+import { targetAddress } from '../../shared/store/records/keys.ts';
 import { targetPath } from '../support/api-client.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { apiWorld, startMs, type World } from './world.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { instantText, secondText } from '../../shared/api/instant-text.ts';
+import { instantText, secondText } from '../../shared/api/targets/instant-text.ts';
 
 const rangeMs = 8.64e15;
 const dayMs = 86_400_000;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { depthMax, parseJson, parseLargeJson, valuesMax } from '../../shared/api/json-text.ts';
+import { depthMax, parseJson, parseLargeJson, valuesMax } from '../../shared/api/http/json-text.ts';
 
 const pause = async () => undefined;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseFieldSelector } from '../../shared/api/field-selector.ts';
-import type { StoredTarget } from '../../shared/api/stored-target.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
+import { parseFieldSelector } from '../../shared/api/lists/field-selector.ts';
+import type { StoredTarget } from '../../shared/api/targets/stored-target.ts';
+import { targetAddress } from '../../shared/store/records/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
 import { list, names, pages } from './lists.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { instantText } from '../../shared/api/instant-text.ts';
-import { parseLabelSelector } from '../../shared/api/label-selector.ts';
-import { changesPk, targetHash } from '../../shared/store/keys.ts';
+import { parseLabelSelector } from '../../shared/api/lists/label-selector.ts';
+import { instantText } from '../../shared/api/targets/instant-text.ts';
+import { changesPk, targetHash } from '../../shared/store/records/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
 import type { Answer } from '../support/api-client.ts';
 import { testsIn } from '../support/tests-in.ts';

@@ -1,9 +1,9 @@
 /** Many targets written past the API, which is faster than registering them: each without probes. */
-import type { TargetRecord } from '../../shared/core/records.ts';
-import { initialStatus } from '../../shared/core/target-status.ts';
-import { validateTargetSpec } from '../../shared/core/validate-target.ts';
-import { changeCounted, encodeStatus, encodeTarget } from '../../shared/store/items.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
+import type { TargetRecord } from '../../shared/core/spec/records.ts';
+import { validateTargetSpec } from '../../shared/core/spec/validate-target.ts';
+import { initialStatus } from '../../shared/core/status/target-status.ts';
+import { changeCounted, encodeStatus, encodeTarget } from '../../shared/store/records/items.ts';
+import { targetAddress } from '../../shared/store/records/keys.ts';
 import { type Operation, operationsMax, type Store } from '../../shared/store/store.ts';
 import { startMs } from './world.ts';
 

@@ -5,14 +5,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as z from 'zod';
-import { keptOutOfManifestAt, keptOutOfReportAt } from '../../shared/api/kept-out.ts';
-import type { NamesAt, Path } from '../../shared/api/known-fields.ts';
-import { manifestSchema } from '../../shared/api/manifest-schema.ts';
-import { errorsMax } from '../../shared/api/problem.ts';
+import { errorsMax } from '../../shared/api/http/problem.ts';
 import { desiredSchema } from '../../shared/api/routes/desired.ts';
 import { probeRequestSchema } from '../../shared/api/routes/probe.ts';
-import { statusReportSchema } from '../../shared/api/status-report.ts';
-import { at } from '../../shared/core/field-problem.ts';
+import { keptOutOfManifestAt, keptOutOfReportAt } from '../../shared/api/schema/kept-out.ts';
+import type { NamesAt, Path } from '../../shared/api/schema/known-fields.ts';
+import { manifestSchema } from '../../shared/api/schema/manifest-schema.ts';
+import { statusReportSchema } from '../../shared/api/schema/status-report.ts';
+import { at } from '../../shared/core/spec/field-problem.ts';
 import type { AnswerBody } from '../support/api-client.ts';
 import { apiWorld, inRegistered, inWorld, targetPath, targetsPath } from './world.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { mergePatch } from '../../shared/api/merge-patch.ts';
+import { mergePatch } from '../../shared/api/http/merge-patch.ts';
 import { testsIn } from '../support/tests-in.ts';
 import { manifest, registered, targetPath } from './world.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { encodeEpoch, encodeRun } from '../../shared/store/items.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
+import { encodeEpoch, encodeRun } from '../../shared/store/records/items.ts';
+import { targetAddress } from '../../shared/store/records/keys.ts';
 import { apiWorld, startMs, targetPath } from './world.ts';
 
 const path = targetPath('app');

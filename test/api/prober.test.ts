@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ProberView } from '../../shared/api/routes/prober.ts';
-import { encodeLayout, encodeRun, type RunRecord } from '../../shared/store/items.ts';
-import { layoutKey } from '../../shared/store/keys.ts';
+import { encodeLayout, encodeRun, type RunRecord } from '../../shared/store/records/items.ts';
+import { layoutKey } from '../../shared/store/records/keys.ts';
 import { apiWorld, startMs } from './world.ts';
 
 const instant = (ms: number) => new Date(ms).toISOString();

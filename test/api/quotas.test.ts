@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { census } from '../../functions/local/census.ts';
-import type { QuotaLimits, Quotas } from '../../shared/core/quota.ts';
+import { census } from '../../functions/local/process/census.ts';
+import type { QuotaLimits, Quotas } from '../../shared/core/shards/quota.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { readWeights } from '../../shared/schedule/weights.ts';
-import { targetAddress, targetKey } from '../../shared/store/keys.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { targetAddress, targetKey } from '../../shared/store/records/keys.ts';
+import { sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { storedQuotas } from '../../shared/table/quotas.ts';
 import { immediateClock } from '../support/immediate-clock.ts';

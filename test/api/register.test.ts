@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { changesKey, targetAddress } from '../../shared/store/keys.ts';
+import { changesKey, targetAddress } from '../../shared/store/records/keys.ts';
 import type { Operation, Store } from '../../shared/store/store.ts';
 import { targetPath } from '../support/api-client.ts';
 import { testsIn } from '../support/tests-in.ts';

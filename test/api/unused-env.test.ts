@@ -1,7 +1,7 @@
 /** Variables of containers that no probe names: many are passwords, so no route stores or shows them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { envMax } from '../../shared/core/limits.ts';
+import { envMax } from '../../shared/core/spec/limits.ts';
 import { apiWorld, targetPath } from './world.ts';
 
 const secret = 'pa55word';

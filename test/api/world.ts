@@ -5,9 +5,9 @@ import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
 import type { Json } from '../../shared/lib/json.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
-import type { Poison } from '../../shared/store/items.ts';
-import { prefixEnd, targetAddress } from '../../shared/store/keys.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
+import type { Poison } from '../../shared/store/records/items.ts';
+import { prefixEnd, targetAddress } from '../../shared/store/records/keys.ts';
+import { sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import type { Item, Key, Operation, Store } from '../../shared/store/store.ts';
 import {
   type Answer,

@@ -6,7 +6,7 @@ import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { propNames } from '../../cdk/validate-props.ts';
 import { costTables } from '../../functions/cost/main.ts';
 import { metricCount } from '../../functions/lambda/metrics.ts';
-import { tickTargetsMax } from '../../shared/core/layout.ts';
+import { tickTargetsMax } from '../../shared/core/shards/layout.ts';
 import {
   type CostInput,
   cadence,
@@ -21,9 +21,9 @@ import { type Peer, peerCost } from '../../shared/cost/peers.ts';
 import { prices, spotPart } from '../../shared/cost/prices.ts';
 import type { Compute } from '../../shared/cost/tasks.ts';
 import { probeTransfer } from '../../shared/cost/transfer.ts';
+import { beatIntervalMs } from '../../shared/holder/beat.ts';
+import { fullReloadIntervalMs } from '../../shared/holder/load.ts';
 import { pollMsMax } from '../../shared/queue/sqs.ts';
-import { beatIntervalMs } from '../../shared/run/beat.ts';
-import { fullReloadIntervalMs } from '../../shared/run/load.ts';
 import { changesIntervalMs } from '../../shared/table/change-counters.ts';
 import { constructed, nameOf, resourcesOf, synthesized } from '../support/synthesized.ts';
 

@@ -4,8 +4,8 @@ import {
   containersReadyCondition,
   podInitializedCondition,
   podReadyCondition,
-} from '../../shared/core/conditions.ts';
-import type { Condition, Phase } from '../../shared/core/types.ts';
+} from '../../shared/core/kubelet/conditions.ts';
+import type { Condition, Phase } from '../../shared/core/kubelet/types.ts';
 import { compare } from './compare.ts';
 import type { VectorRunner } from './runner.ts';
 import {

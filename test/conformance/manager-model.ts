@@ -3,7 +3,7 @@
  * to say what was recorded of kubelet; with all of them, what the product does. It decides nothing of a probe: that is
  * core's.
  */
-import { type ContainerSpec, placedContainers, probeName, type SpecProbe, specProbes } from '../../shared/core/spec.ts';
+
 import {
   dueMs,
   holdTick,
@@ -13,9 +13,9 @@ import {
   spaceOut,
   type Ticker,
   takeWake,
-} from '../../shared/core/ticker.ts';
-import { newTargetTicker } from '../../shared/core/ticker-start.ts';
-import { type Phase, type ProbeType, probeTypes, type Result } from '../../shared/core/types.ts';
+} from '../../shared/core/kubelet/ticker.ts';
+import { newTargetTicker } from '../../shared/core/kubelet/ticker-start.ts';
+import { type Phase, type ProbeType, probeTypes, type Result } from '../../shared/core/kubelet/types.ts';
 import {
   type CacheAction,
   decideGate,
@@ -24,8 +24,15 @@ import {
   type PodView,
   reduce,
   type Worker,
-} from '../../shared/core/worker.ts';
-import { phasedOf } from '../../shared/run/probing/workers.ts';
+} from '../../shared/core/kubelet/worker.ts';
+import {
+  type ContainerSpec,
+  placedContainers,
+  probeName,
+  type SpecProbe,
+  specProbes,
+} from '../../shared/core/spec/spec.ts';
+import { phasedOf } from '../../shared/holder/probing/reconcile.ts';
 import { targetRecordOf } from '../support/pods.ts';
 import { containerIDOf, type Observed, type Op, observedOf, type RecordedPod, specOfPod } from './manager-vector.ts';
 

@@ -6,11 +6,11 @@
  */
 
 import { rejects } from 'node:assert/strict';
-import type { Phase } from '../../shared/core/types.ts';
-import { shardLoader } from '../../shared/run/load.ts';
-import { probeCycle } from '../../shared/run/probing/probe-cycle.ts';
-import { tendTargets } from '../../shared/run/probing/timekeeper.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
+import type { Phase } from '../../shared/core/kubelet/types.ts';
+import { shardLoader } from '../../shared/holder/load.ts';
+import { tendTargets } from '../../shared/holder/probing/timekeeper.ts';
+import { probeCycle } from '../../shared/holder/probing/worker.ts';
+import { targetAddress } from '../../shared/store/records/keys.ts';
 import { readTarget } from '../../shared/table/targets.ts';
 import { bareHolder } from '../support/bare-holder.ts';
 import { shardWorld } from '../support/shard-world.ts';

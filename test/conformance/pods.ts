@@ -2,8 +2,8 @@
  * pods.jsonl: what Kubernetes' API server accepts, refuses and defaults. Differences on purpose are reported by their
  * number.
  */
-import { decodeManifest } from '../../shared/api/decode-manifest.ts';
-import { specView } from '../../shared/api/target-view.ts';
+import { decodeManifest } from '../../shared/api/schema/decode-manifest.ts';
+import { specView } from '../../shared/api/targets/target-view.ts';
 import { compare } from './compare.ts';
 import { acceptingRules, fieldsOf, type Json, mendedManifest } from './pods-rules.ts';
 import type { Finding, Vector, VectorRunner } from './runner.ts';

@@ -1,10 +1,10 @@
 /** prober.jsonl: one probe through the prober, with a transport that answers as the vector says. */
 import { strict } from 'node:assert';
-import type { ProbeRequest } from '../../shared/core/handlers.ts';
-import type { Conclusion } from '../../shared/core/probe-report.ts';
-import type { Handler } from '../../shared/core/probe-request.ts';
-import type { ContainerPort, EnvVar, PortRef } from '../../shared/core/spec.ts';
-import type { Attempt, ContainerKind, ProbeOutcome, ProbeType } from '../../shared/core/types.ts';
+import type { Conclusion } from '../../shared/core/kubelet/probe-report.ts';
+import type { Attempt, ContainerKind, ProbeOutcome, ProbeType } from '../../shared/core/kubelet/types.ts';
+import type { ProbeRequest } from '../../shared/core/spec/handlers.ts';
+import type { Handler } from '../../shared/core/spec/probe-request.ts';
+import type { ContainerPort, EnvVar, PortRef } from '../../shared/core/spec/spec.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { type ProbeOrder, type ProbePorts, probe } from '../../shared/prober/probe.ts';
 import { compare } from './compare.ts';

@@ -4,13 +4,13 @@
  * from the store. The pod UID of an update is the uid of the container's target: the worker gives it, in kubelet too.
  */
 import type { EventDetail } from '../../shared/bus/events.ts';
-import { parseContainerID } from '../../shared/core/container-id.ts';
-import { probeName } from '../../shared/core/spec.ts';
-import type { Result } from '../../shared/core/types.ts';
-import type { CacheAction } from '../../shared/core/worker.ts';
-import type { HeldProbe, HeldTarget } from '../../shared/run/probing/held-target.ts';
-import { applyStep } from '../../shared/run/probing/probe-cycle.ts';
-import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
+import { parseContainerID } from '../../shared/core/kubelet/container-id.ts';
+import type { Result } from '../../shared/core/kubelet/types.ts';
+import type { CacheAction } from '../../shared/core/kubelet/worker.ts';
+import { probeName } from '../../shared/core/spec/spec.ts';
+import type { HeldProbe, HeldTarget } from '../../shared/holder/probing/held.ts';
+import { newSocketBudget } from '../../shared/holder/probing/sockets.ts';
+import { applyStep } from '../../shared/holder/probing/worker.ts';
 import { bareHolder } from '../support/bare-holder.ts';
 import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
 import { compare } from './compare.ts';

@@ -1,23 +1,27 @@
 /** Reads a folder of vectors and gives each to the runner of its family. */
 import { join } from 'node:path';
 import { apiApp } from '../../shared/api/app.ts';
-import { decodeManifest } from '../../shared/api/decode-manifest.ts';
-import { specView } from '../../shared/api/target-view.ts';
-import { containersReadyCondition, podInitializedCondition, podReadyCondition } from '../../shared/core/conditions.ts';
-import { updatePodStatus } from '../../shared/core/pod-status.ts';
-import { nextStatus } from '../../shared/core/status-update.ts';
-import { passTime, takeWake } from '../../shared/core/ticker.ts';
-import { newTargetTicker } from '../../shared/core/ticker-start.ts';
-import { decideGate, reduce } from '../../shared/core/worker.ts';
+import { decodeManifest } from '../../shared/api/schema/decode-manifest.ts';
+import { specView } from '../../shared/api/targets/target-view.ts';
+import {
+  containersReadyCondition,
+  podInitializedCondition,
+  podReadyCondition,
+} from '../../shared/core/kubelet/conditions.ts';
+import { updatePodStatus } from '../../shared/core/kubelet/pod-status.ts';
+import { nextStatus } from '../../shared/core/kubelet/status-update.ts';
+import { passTime, takeWake } from '../../shared/core/kubelet/ticker.ts';
+import { newTargetTicker } from '../../shared/core/kubelet/ticker-start.ts';
+import { decideGate, reduce } from '../../shared/core/kubelet/worker.ts';
+import { shardLoader } from '../../shared/holder/load.ts';
+import { adoptTarget } from '../../shared/holder/probing/reconcile.ts';
+import { applyStep, probeCycle } from '../../shared/holder/probing/worker.ts';
+import { runShard } from '../../shared/holder/shard-run.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
-import { grpcProber } from '../../shared/prober/grpc.ts';
-import { httpProber } from '../../shared/prober/http.ts';
+import { grpcProber } from '../../shared/prober/grpc/grpc.ts';
+import { httpProber } from '../../shared/prober/http/http.ts';
 import { probe } from '../../shared/prober/probe.ts';
 import { tcpProber } from '../../shared/prober/tcp.ts';
-import { shardLoader } from '../../shared/run/load.ts';
-import { applyStep, probeCycle } from '../../shared/run/probing/probe-cycle.ts';
-import { adoptTarget } from '../../shared/run/probing/workers.ts';
-import { runShard } from '../../shared/run/run-shard.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
 import { inLanes } from '../support/lanes.ts';
 import { runConditions } from './conditions.ts';

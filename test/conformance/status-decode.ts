@@ -2,7 +2,7 @@
  * What the status vectors share: pods, statuses and conditions, whose times are seconds and whose absent fields are
  * empty.
  */
-import type { ContainerSpec, TargetSpec } from '../../shared/core/spec.ts';
+
 import type {
   Condition,
   ConditionStatus,
@@ -13,7 +13,8 @@ import type {
   PodStatus,
   RestartPolicy,
   RestartPolicyRule,
-} from '../../shared/core/types.ts';
+} from '../../shared/core/kubelet/types.ts';
+import type { ContainerSpec, TargetSpec } from '../../shared/core/spec/spec.ts';
 import { specOf } from '../support/pods.ts';
 
 export type VectorContainer = {

@@ -5,13 +5,19 @@
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import type { EventDetail } from '../../shared/bus/events.ts';
-import { type ProbeName, probeName } from '../../shared/core/spec.ts';
-import type { Condition, ContainerState, ContainerStatus, PodStatus, ProbeType } from '../../shared/core/types.ts';
-import type { HeldTarget } from '../../shared/run/probing/held-target.ts';
-import { applyStep } from '../../shared/run/probing/probe-cycle.ts';
-import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
+import type {
+  Condition,
+  ContainerState,
+  ContainerStatus,
+  PodStatus,
+  ProbeType,
+} from '../../shared/core/kubelet/types.ts';
+import { type ProbeName, probeName } from '../../shared/core/spec/spec.ts';
+import type { HeldTarget } from '../../shared/holder/probing/held.ts';
+import { newSocketBudget } from '../../shared/holder/probing/sockets.ts';
+import { applyStep } from '../../shared/holder/probing/worker.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
+import { targetAddress } from '../../shared/store/records/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { readTarget } from '../../shared/table/targets.ts';
 import { bareHolder } from '../support/bare-holder.ts';

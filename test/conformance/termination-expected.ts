@@ -2,9 +2,9 @@
  * What is expected of the product after each op of a termination vector: what was recorded of kubelet, changed by the
  * numbered differences of docs/semantics.md that apply, and by nothing else.
  */
-import { containerShouldRestart } from '../../shared/core/restart-policy.ts';
-import { specProbes } from '../../shared/core/spec.ts';
-import type { ContainerState, ContainerStatus } from '../../shared/core/types.ts';
+import { containerShouldRestart } from '../../shared/core/kubelet/restart-policy.ts';
+import type { ContainerState, ContainerStatus } from '../../shared/core/kubelet/types.ts';
+import { specProbes } from '../../shared/core/spec/spec.ts';
 import { computedConditions } from './status-conditions.ts';
 import {
   byType,

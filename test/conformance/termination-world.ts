@@ -5,7 +5,7 @@
  * The reporter does as kubelet does: it reports how they are, and once all of them have ended after a
  * deletion it deletes the pod without a grace period (pkg/kubelet/status, syncPod).
  */
-import { targetAddress } from '../../shared/store/keys.ts';
+import { targetAddress } from '../../shared/store/records/keys.ts';
 import { readTarget } from '../../shared/table/targets.ts';
 import { shardWorld } from '../support/shard-world.ts';
 import {

@@ -1,6 +1,6 @@
 /** wire-grpc.jsonl: gRPC health probes against real servers. */
 import { systemClock } from '../../shared/lib/clock.ts';
-import { grpcProber } from '../../shared/prober/grpc.ts';
+import { grpcProber } from '../../shared/prober/grpc/grpc.ts';
 import { type GrpcSeen, type GrpcServerSpec, startGrpcServer } from '../support/grpc-server.ts';
 import { loopbackDial } from '../support/loopback-dial.ts';
 import { compare } from './compare.ts';

@@ -1,8 +1,8 @@
 /** wire-h2.jsonl and wire-goaway.jsonl: HTTP/2 frames as bytes, for gRPC and for HTTPS. */
-import { resolveProbeRequest } from '../../shared/core/probe-request.ts';
+import { resolveProbeRequest } from '../../shared/core/spec/probe-request.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
-import { grpcProber } from '../../shared/prober/grpc.ts';
-import { httpProber } from '../../shared/prober/http.ts';
+import { grpcProber } from '../../shared/prober/grpc/grpc.ts';
+import { httpProber } from '../../shared/prober/http/http.ts';
 import { type Http2Script, type Http2ScriptServer, startHttp2Script } from '../support/http2-script-server.ts';
 import { loopbackDial } from '../support/loopback-dial.ts';
 import type { SentFrame } from '../support/sent-frames.ts';

@@ -1,11 +1,12 @@
 /** wire-http.jsonl: HTTP probes against real sockets. */
-import { resolveProbeRequest } from '../../shared/core/probe-request.ts';
-import type { Attempt } from '../../shared/core/types.ts';
+
+import type { Attempt } from '../../shared/core/kubelet/types.ts';
+import { resolveProbeRequest } from '../../shared/core/spec/probe-request.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { resolver } from '../../shared/net/resolver.ts';
-import { httpProber } from '../../shared/prober/http.ts';
+import { httpProber } from '../../shared/prober/http/http.ts';
 import type { RunningServer } from '../support/tcp-server.ts';
 import { type SeenRequest, startWireServer, type WireServer } from '../support/wire-server.ts';
 import { compare } from './compare.ts';

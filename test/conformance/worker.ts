@@ -1,7 +1,14 @@
 /** worker-named.jsonl, worker-random.jsonl: one probe worker, call by call. */
-import { emptyContainerID } from '../../shared/core/container-id.ts';
-import type { ProbeOutcome } from '../../shared/core/types.ts';
-import { decideGate, newWorker, type PodView, reduce, type Worker, type WorkerSpec } from '../../shared/core/worker.ts';
+import { emptyContainerID } from '../../shared/core/kubelet/container-id.ts';
+import type { ProbeOutcome } from '../../shared/core/kubelet/types.ts';
+import {
+  decideGate,
+  newWorker,
+  type PodView,
+  reduce,
+  type Worker,
+  type WorkerSpec,
+} from '../../shared/core/kubelet/worker.ts';
 import { probe } from '../../shared/prober/probe.ts';
 import { applyActions, type Cache, type Update } from './cache.ts';
 import { compare } from './compare.ts';

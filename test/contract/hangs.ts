@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { rememberHang } from '../../shared/run/probing/hung-probe.ts';
-import { decodeHang, encodeTarget } from '../../shared/store/items.ts';
-import { changesKey, hangKey, targetAddress, targetKey } from '../../shared/store/keys.ts';
+import { rememberHang } from '../../shared/holder/probing/hung-probe.ts';
+import { decodeHang, encodeTarget } from '../../shared/store/records/items.ts';
+import { changesKey, hangKey, targetAddress, targetKey } from '../../shared/store/records/keys.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
 import { targetRecordOf } from '../support/pods.ts';
 import { seededRandom } from '../support/seeded-random.ts';

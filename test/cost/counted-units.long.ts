@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { residentSlotMs } from '../../shared/core/slots.ts';
+import { residentSlotMs } from '../../shared/core/shards/slots.ts';
 import { estimateCost } from '../../shared/cost/estimate.ts';
-import { minuteMs, tcp, tickWorld } from '../run/tick-world.ts';
+import { minuteMs, tcp, tickWorld } from '../holder/tick-world.ts';
 import { probedWorld } from '../support/shard-world.ts';
 import { type CountedUnits, unitCounter } from '../support/unit-counter.ts';
 

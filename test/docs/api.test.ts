@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { getRequestListener } from '@hono/node-server';
-import { type Runtime, startRuntime } from '../../functions/local/runtime.ts';
+import { type Runtime, startRuntime } from '../../functions/local/process/runtime.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { fencesOf } from '../support/markdown.ts';

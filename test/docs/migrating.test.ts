@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { startRuntime } from '../../functions/local/runtime.ts';
+import { startRuntime } from '../../functions/local/process/runtime.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { convertFile } from '../../shared/manifest/convert.ts';

@@ -2,8 +2,8 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Runtime, startRuntime } from '../../functions/local/runtime.ts';
-import { slotAt } from '../../shared/core/slots.ts';
+import { type Runtime, startRuntime } from '../../functions/local/process/runtime.ts';
+import { slotAt } from '../../shared/core/shards/slots.ts';
 import { parseAllowList } from '../../shared/exec/allow-list.ts';
 import { askApi } from '../support/api-client.ts';
 import { type Ends, quietProcess, unansweredBook } from '../support/quiet-process.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TargetView } from '../../shared/api/target-schema.ts';
-import type { ContainerInput, TargetSpecInput } from '../../shared/core/spec-input.ts';
+import type { TargetView } from '../../shared/api/schema/target-schema.ts';
+import type { ContainerInput, TargetSpecInput } from '../../shared/core/spec/spec-input.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import { targetPath } from '../support/api-client.ts';
 import { answered, register } from './api.ts';

@@ -5,8 +5,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Runtime, startRuntime } from '../../functions/local/runtime.ts';
-import { slotAt } from '../../shared/core/slots.ts';
+import { type Runtime, startRuntime } from '../../functions/local/process/runtime.ts';
+import { slotAt } from '../../shared/core/shards/slots.ts';
 import { sleep, systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import type { Store } from '../../shared/store/store.ts';

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { parseOptions } from '../../functions/local/options.ts';
+import { parseOptions } from '../../functions/local/options/options.ts';
 import { convertFile } from '../../shared/manifest/convert.ts';
 import { apiWorld, targetPath } from '../api/world.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

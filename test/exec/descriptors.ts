@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
-import { localProbing } from '../../functions/local/probing.ts';
+import { localProbing } from '../../functions/local/process/probing.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { execRequest } from '../support/exec-request.ts';
 import { recordingLog } from '../support/recording-log.ts';

@@ -8,7 +8,7 @@ import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { localProbing } from '../../functions/local/probing.ts';
+import { localProbing } from '../../functions/local/process/probing.ts';
 import type { ExecOutcome } from '../../shared/exec/exec.ts';
 import { localRunner } from '../../shared/exec/local.ts';
 import { systemClock } from '../../shared/lib/clock.ts';

@@ -9,7 +9,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { sharedAttribution } from '../../functions/watchdog/attribution.ts';
 import { cell, lengthBytes, rowBytes, sharedCells } from '../../functions/watchdog/cells.ts';
-import type { ProbeRequest } from '../../shared/core/handlers.ts';
+import type { ProbeRequest } from '../../shared/core/spec/handlers.ts';
 import { attributedClock } from '../../shared/lib/attribution.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';

@@ -9,7 +9,7 @@ import { functionMetrics } from '../../functions/lambda/metrics.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { httpEvent } from './http-events.ts';
 import { context } from './invocation.ts';

@@ -18,8 +18,8 @@ import {
 import { awsCall, awsJson } from '../../shared/aws/aws-call.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
-import { dynamodbStore } from '../../shared/store/dynamodb.ts';
-import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
+import { dynamodbClient } from '../../shared/store/dynamodb/client.ts';
+import { dynamodbStore } from '../../shared/store/dynamodb/dynamodb.ts';
 import { tableDefinition } from '../support/dynamodb-table.ts';
 import { createQueue, type Ministack, ministackSqs, startMinistack } from '../support/ministack.ts';
 import { createExecFunction } from './exec-function.ts';

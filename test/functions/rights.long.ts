@@ -7,7 +7,7 @@ import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { type FunctionName, functionNames } from '../../functions/bundling.ts';
 import { awsCall, awsJson } from '../../shared/aws/aws-call.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
-import { layoutKey, probeKey, runKey, targetAddress } from '../../shared/store/keys.ts';
+import { layoutKey, probeKey, runKey, targetAddress } from '../../shared/store/records/keys.ts';
 import type { Fault, ProxiedCall } from '../support/fault-proxy.ts';
 import { pythonPrograms } from '../support/python-programs.ts';
 import { type Deployment, deployed, secretName } from './deployment.ts';

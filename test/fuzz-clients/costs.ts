@@ -1,9 +1,9 @@
 /** What each parser of the API and of the configuration costs in one turn of the event loop, at its costliest input. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { clientTurns } from '../../functions/local/client-turns.ts';
-import { configParser } from '../../functions/local/config-parser.ts';
-import { startRuntime } from '../../functions/local/runtime.ts';
+import { startRuntime } from '../../functions/local/process/runtime.ts';
+import { clientTurns } from '../../functions/local/server/client-turns.ts';
+import { configParser } from '../../functions/local/threads/config-parser.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { startOfProduct } from '../bench/world.ts';

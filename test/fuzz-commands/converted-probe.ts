@@ -1,6 +1,6 @@
 /** What `probelet convert` makes of a command, and the probe that the product then runs. */
-import { resolveProbeRequest } from '../../shared/core/probe-request.ts';
-import { specProbes } from '../../shared/core/spec.ts';
+import { resolveProbeRequest } from '../../shared/core/spec/probe-request.ts';
+import { specProbes } from '../../shared/core/spec/spec.ts';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
 import { convertFile } from '../../shared/manifest/convert.ts';
 import { proberRegistry } from '../../shared/prober/registry.ts';

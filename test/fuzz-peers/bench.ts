@@ -1,7 +1,7 @@
 /** The processes of one measurement: hostile peers, healthy server, prober. A prober that hangs or dies is replaced. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { ProbeRequest } from '../../shared/core/handlers.ts';
+import type { ProbeRequest } from '../../shared/core/spec/handlers.ts';
 import { sleep, systemClock } from '../../shared/lib/clock.ts';
 import { answerOf, forkBeside, forkServer } from '../support/children.ts';
 import { nameOf } from './dns-messages.ts';

@@ -1,6 +1,6 @@
 /** The prober under test: the product's probers over the guarded dialer, in their own process. */
 
-import type { ProbeRequest } from '../../shared/core/handlers.ts';
+import type { ProbeRequest } from '../../shared/core/spec/handlers.ts';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';

@@ -5,10 +5,10 @@
  */
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { hangFile } from '../../functions/local/hang-file.ts';
-import { jsonLog } from '../../functions/local/json-log.ts';
-import { startRuntime } from '../../functions/local/runtime.ts';
-import { localWatchdog } from '../../functions/local/watched.ts';
+import { hangFile } from '../../functions/local/process/hang-file.ts';
+import { jsonLog } from '../../functions/local/process/json-log.ts';
+import { startRuntime } from '../../functions/local/process/runtime.ts';
+import { localWatchdog } from '../../functions/local/process/watched.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';

@@ -3,9 +3,9 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { startControl } from '../../functions/local/control.ts';
-import { startRuntime } from '../../functions/local/runtime.ts';
-import { startWorker } from '../../functions/local/worker.ts';
+import { startControl } from '../../functions/local/process/control.ts';
+import { startRuntime } from '../../functions/local/process/runtime.ts';
+import { startWorker } from '../../functions/local/process/worker.ts';
 import { healthView } from '../../shared/api/routes/operations.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
@@ -13,7 +13,7 @@ import type { LogFields } from '../../shared/lib/log.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { runSchedule } from '../../shared/schedule/schedule.ts';
-import { encodeRun } from '../../shared/store/items.ts';
+import { encodeRun } from '../../shared/store/records/items.ts';
 import { askApi, register as registerTarget, type Served } from '../support/api-client.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { servicesInMemory } from './services.ts';

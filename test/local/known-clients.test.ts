@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { clientTurns } from '../../functions/local/client-turns.ts';
-import { slicedStore } from '../../functions/local/sliced-store.ts';
-import { tokenCheck } from '../../shared/api/bearer-token.ts';
+import { clientTurns } from '../../functions/local/server/client-turns.ts';
+import { slicedStore } from '../../functions/local/server/sliced-store.ts';
+import { tokenCheck } from '../../shared/api/http/bearer-token.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { apiWorld } from '../api/world.ts';
 import { targetPath } from '../support/api-client.ts';

@@ -1,8 +1,8 @@
 /** The limits of registration, as the processes of `npm start` are composed with them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { startControl } from '../../functions/local/control.ts';
-import { startRuntime } from '../../functions/local/runtime.ts';
+import { startControl } from '../../functions/local/process/control.ts';
+import { startRuntime } from '../../functions/local/process/runtime.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { askApi, type Served, targetPath } from '../support/api-client.ts';

@@ -1,11 +1,11 @@
 /** One machine whose wall clock is set: the host of its shard, with targets that are probed every few seconds. */
-import { hostShard } from '../../functions/local/shard-host.ts';
+import { hostShard } from '../../functions/local/process/shard-host.ts';
 import { apiApp } from '../../shared/api/app.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
-import type { LayoutContext } from '../../shared/core/layout.ts';
+import type { LayoutContext } from '../../shared/core/shards/layout.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import type { Operation, Store } from '../../shared/store/store.ts';
 import { register } from '../support/api-client.ts';
 import { mortalBus, mortalClock, mortalStore } from '../support/mortal-ports.ts';

@@ -1,7 +1,7 @@
 /** The option of a process that probes: off without it, and one cache for all runs with it. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { localProbing, type ProbingOptions } from '../../functions/local/probing.ts';
+import { localProbing, type ProbingOptions } from '../../functions/local/process/probing.ts';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { resumingServer } from '../support/resuming-server.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { handlerOfCommand, localNames } from '../../shared/manifest/command-handler.ts';
+import { handlerOfCommand, localNames } from '../../shared/manifest/command/handler.ts';
 import { probeTextLengthMax } from '../../shared/manifest/limits.ts';
 
 const readingOf = (command: readonly string[]) => handlerOfCommand(command, localNames);

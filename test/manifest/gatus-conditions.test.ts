@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { convertFile } from '../../shared/manifest/convert.ts';
-import { isMet, parsedCondition } from '../../shared/manifest/gatus-conditions.ts';
+import { isMet, parsedCondition } from '../../shared/manifest/gatus/conditions.ts';
 
 type State = { readonly connected: boolean; readonly status: number; readonly ms: number; readonly body: string };
 type Recorded = { readonly states: readonly State[]; readonly met: { readonly [condition: string]: string | null } };

@@ -1,8 +1,8 @@
 /** Small parts of the formats: seconds, names of targets, published ports, healthchecks. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { healthcheckOf } from '../../shared/manifest/compose-healthcheck.ts';
-import { publicationRemark, publishedPort } from '../../shared/manifest/compose-ports.ts';
+import { healthcheckOf } from '../../shared/manifest/compose/healthcheck.ts';
+import { publicationRemark, publishedPort } from '../../shared/manifest/compose/ports.ts';
 import { wholeSeconds } from '../../shared/manifest/duration.ts';
 import { targetName } from '../../shared/manifest/names.ts';
 import { valueAt } from '../../shared/manifest/values.ts';

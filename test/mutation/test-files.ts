@@ -8,29 +8,29 @@ const projectPath = fileURLToPath(new URL('../../', import.meta.url));
 
 const filesIn = (patterns: readonly string[]): readonly string[] => globSync(patterns, { cwd: projectPath }).sort();
 
-const engineFolders = ['run', 'run/probing', 'run/commit', 'run/self-check', 'schedule', 'status-sync', 'table'];
+const engineFolders = ['holder', 'schedule', 'status-sync', 'table'];
 const sharedFolders = ['core', ...engineFolders, 'store', 'alerts'];
 
 export const mutatedFiles = (): readonly string[] =>
-  filesIn([...sharedFolders.map((folder) => `shared/${folder}/*.ts`), 'functions/local/*.ts']);
+  filesIn([...sharedFolders.map((folder) => `shared/${folder}/**/*.ts`), 'functions/local/**/*.ts']);
 
 /** Each ends in a minute or two by itself. */
 export const judgingTests = (): readonly string[] =>
   filesIn([
-    'test/core/*.test.ts',
-    ...engineFolders.map((folder) => `test/${folder}/*.{test,long}.ts`),
-    'test/{store,local}/*.{test,long}.ts',
+    'test/core/**/*.test.ts',
+    ...engineFolders.map((folder) => `test/${folder}/**/*.{test,long}.ts`),
+    'test/{store,local}/**/*.{test,long}.ts',
     'test/{alerts,conformance,api,config}/*.test.ts',
-    // Of shared/core/rehearsal.ts, and of receivers and commands of functions/local.
+    // Of shared/core/status/rehearsal.ts, and of receivers and commands of functions/local.
     'test/functions/cli/{simulate*,alerts}.test.ts',
     'test/exec/left-running.test.ts',
   ]).filter((path) => !slow.has(path));
 
-const slow: ReadonlySet<string> = new Set(['test/run/network-cut.long.ts']);
+const slow: ReadonlySet<string> = new Set(['test/holder/network-cut.long.ts']);
 
 /** Whether the test is meant for the file: it imports it, or holds the core against the recorded vectors. */
 export const isMeantFor = (file: string, test: string): boolean =>
-  (dirname(file) === 'shared/core' && dirname(test) === 'test/conformance') || isImportedBy(file, test);
+  (file.startsWith('shared/core/') && dirname(test) === 'test/conformance') || isImportedBy(file, test);
 
 /** Whether the test stands for the folder of the file. */
 export const isOfFolder = (file: string, test: string): boolean =>

@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { newSocketBudget } from '../../shared/holder/probing/sockets.ts';
 import { endingClock } from '../../shared/lib/clock.ts';
 import { type DialerOptions, guardedDialer } from '../../shared/net/dialer.ts';
 import type { DialRequest, SocketPermit } from '../../shared/net/net.ts';
 import { peerSocket } from '../../shared/net/reading.ts';
-import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 /** What comes of a connection to an address; absent: it hangs. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
+import { newSocketBudget } from '../../shared/holder/probing/sockets.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { type DialerOptions, guardedDialer } from '../../shared/net/dialer.ts';
 import type { Dialed, DialFailure, Resolution, SocketPermit } from '../../shared/net/net.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
-import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { stand } from '../support/stand.ts';
 import { portOf, startTcpServer, type TcpServerKind } from '../support/tcp-server.ts';
 

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
-import { httpProber } from '../../shared/prober/http.ts';
-import { tlsSessions } from '../../shared/prober/tls-sessions.ts';
+import { httpProber } from '../../shared/prober/http/http.ts';
+import { tlsSessions } from '../../shared/prober/tls/sessions.ts';
 import { certificateOf, der, keyPair, sequence } from '../support/certificate.ts';
 import { loopbackDial as dial } from '../support/loopback-dial.ts';
 import { probeUrl } from '../support/probe-url.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
+import { newSocketBudget } from '../../shared/holder/probing/sockets.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import type { Dial } from '../../shared/net/net.ts';
 import { probe } from '../../shared/prober/probe.ts';
 import { proberRegistry } from '../../shared/prober/registry.ts';
-import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { type GrpcServerSpec, startGrpcServer } from '../support/grpc-server.ts';
 import { loopbackDial } from '../support/loopback-dial.ts';
 import { noSecrets } from '../support/no-secrets.ts';

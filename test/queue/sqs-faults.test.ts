@@ -1,10 +1,10 @@
 /** SQS with faults on the way: a message is sent once, and a lease is never believed to hold when it does not. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { beatIntervalMs, visibilityMs as leaseMs } from '../../shared/holder/beat.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { QueueUnavailable, type Received } from '../../shared/queue/queue.ts';
 import { type SqsQueue, sqsQueue } from '../../shared/queue/sqs.ts';
-import { beatIntervalMs, visibilityMs as leaseMs } from '../../shared/run/beat.ts';
 import { badGateway } from '../support/dynamodb-answers.ts';
 import { type Fault, type FaultProxy, faultAt, passAll, startFaultProxy } from '../support/fault-proxy.ts';
 import { createQueue, type Ministack, ministackSqs, startMinistack } from '../support/ministack.ts';

@@ -24,8 +24,8 @@ const writers: { readonly [path: string]: string } = {
   'functions/cli/io.ts': 'gatedIo is before it',
   'functions/cost/main.ts': 'has numbers and texts of its own',
   'functions/lambda/log.ts': 'visibleText',
-  'functions/local/demo.ts': 'has texts of its own processes',
-  'functions/local/json-log.ts': 'visibleText',
+  'functions/local/demo/demo.ts': 'has texts of its own processes',
+  'functions/local/process/json-log.ts': 'visibleText',
   'functions/local/main.ts': 'visibleLine',
   'functions/local/require-node.mjs': 'has a text of its own, and runs before all else',
   'functions/local/start.mjs': 'has the name of a signal',
@@ -45,9 +45,9 @@ test('those that say so have the gate', () => {
 });
 
 test('what the command line prints is made in one file', () => {
-  assert.deepEqual(filesWith(/ as Printable\b/), ['functions/cli/printable.ts']);
+  assert.deepEqual(filesWith(/ as Printable\b/), ['functions/cli/printing/printable.ts']);
   const own = ['completion.ts', 'explain.ts'].map((name) => `functions/cli/commands/${name}`);
-  const others = ['jsonpath/jsonpath.ts', 'printable.ts', 'program.ts'].map((name) => `functions/cli/${name}`);
+  const others = ['jsonpath/jsonpath.ts', 'printing/printable.ts', 'program.ts'].map((name) => `functions/cli/${name}`);
   assert.deepEqual(filesWith(/\bownText\b/), [...own, ...others]);
 });
 

@@ -3,14 +3,14 @@
  * table, queue, bus and network of test/sim. Its targets are HTTP probes at kubelet's default period.
  */
 
-import { probeCpuMs } from '../../shared/core/handlers.ts';
-import { capacityOf } from '../../shared/core/layout.ts';
-import { bucketCount } from '../../shared/core/slots.ts';
+import { capacityOf } from '../../shared/core/shards/layout.ts';
+import { bucketCount } from '../../shared/core/shards/slots.ts';
+import { probeCpuMs } from '../../shared/core/spec/handlers.ts';
 import { fittingMemory } from '../../shared/cost/fitting-memory.ts';
 import { type Fleet, fleetLayout } from '../../shared/cost/fleet.ts';
 import { readWeights } from '../../shared/schedule/weights.ts';
-import { changeCounted } from '../../shared/store/items.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
+import { changeCounted } from '../../shared/store/records/items.ts';
+import { targetAddress } from '../../shared/store/records/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { type Life, worldStartMs } from '../sim/clock.ts';
 import { costlyStore } from '../sim/cpu.ts';

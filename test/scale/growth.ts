@@ -2,7 +2,7 @@
  * How each kind of call grows with a fleet: with its targets, its shards or its buckets, and how many capacity units it
  * then takes. From the counts of a simulated fleet it calculates those of a larger one. Pure.
  */
-import { bucketCount } from '../../shared/core/slots.ts';
+import { bucketCount } from '../../shared/core/shards/slots.ts';
 import { type Component, type ComponentCounts, type Count, type Counts, mapComponents } from './counts.ts';
 
 /**

@@ -1,10 +1,10 @@
 /** How close a fleet is to each limit, and at how many targets it reaches it. Pure. */
 
-import { probeCpuMs } from '../../shared/core/handlers.ts';
-import { capacityOf, splitAbove } from '../../shared/core/layout.ts';
-import { fleetLimits } from '../../shared/core/quota.ts';
-import { bucketCount } from '../../shared/core/slots.ts';
-import { probeBytes, targetBytes } from '../../shared/core/weight.ts';
+import { capacityOf, splitAbove } from '../../shared/core/shards/layout.ts';
+import { fleetLimits } from '../../shared/core/shards/quota.ts';
+import { bucketCount } from '../../shared/core/shards/slots.ts';
+import { probeBytes, targetBytes } from '../../shared/core/shards/weight.ts';
+import { probeCpuMs } from '../../shared/core/spec/handlers.ts';
 import { itemBytesMax } from '../../shared/store/item-size.ts';
 import { totalOf } from './counts.ts';
 import { functionMb, periodSeconds, syncsMax } from './fleet.ts';

@@ -1,5 +1,5 @@
 /** The tables of `npm run scale`, in Markdown. */
-import { bucketCount } from '../../shared/core/slots.ts';
+import { bucketCount } from '../../shared/core/shards/slots.ts';
 import { type Component, components, totalOf } from './counts.ts';
 import { functionMb, syncsMax } from './fleet.ts';
 import { type LimitRow, limitRows, rates } from './limits.ts';

@@ -1,7 +1,7 @@
 /** Simulates a fleet of one size for some minutes and counts what its components do. */
-import { bucketCount } from '../../shared/core/slots.ts';
+import { bucketCount } from '../../shared/core/shards/slots.ts';
 import { itemBytes } from '../../shared/store/item-size.ts';
-import { changesPk, layoutKey, weightsPk } from '../../shared/store/keys.ts';
+import { changesPk, layoutKey, weightsPk } from '../../shared/store/records/keys.ts';
 import type { Item } from '../../shared/store/store.ts';
 import { targetPath } from '../support/api-client.ts';
 import { nameOf } from '../support/settled-targets.ts';

@@ -1,8 +1,8 @@
 /** The size of a fleet that is too large to simulate, from that of a simulated one. */
-import { bucketCount, residentSlotMs } from '../../shared/core/slots.ts';
+import { bucketCount, residentSlotMs } from '../../shared/core/shards/slots.ts';
 import { itemBytes } from '../../shared/store/item-size.ts';
-import { changeCounted } from '../../shared/store/items.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
+import { changeCounted } from '../../shared/store/records/items.ts';
+import { targetAddress } from '../../shared/store/records/keys.ts';
 import { functionMb, minuteMs, plannedFleet, vcpuMb } from './fleet.ts';
 import { grown, type Size } from './growth.ts';
 import type { SimulatedFleet } from './simulate-fleet.ts';

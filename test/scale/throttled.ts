@@ -5,7 +5,7 @@
  */
 import type { Store } from '../../shared/store/store.ts';
 import { patientStore } from '../../shared/store/throttled.ts';
-import { countOf } from '../run/probing/mass-world.ts';
+import { countOf } from '../holder/probing/mass-world.ts';
 import { atMost, exactly, type Figure, figureLines, scoreLine, scoreOf, unjudged } from '../support/figures.ts';
 import { limitedStore } from '../support/limited-store.ts';
 import { writeSettled } from '../support/settled-targets.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lastBeat } from '../../shared/core/beat.ts';
-import type { LayoutShard } from '../../shared/core/layout.ts';
-import { aheadMsMax, slotAt } from '../../shared/core/slots.ts';
+import { lastBeat } from '../../shared/core/shards/beat.ts';
+import type { LayoutShard } from '../../shared/core/shards/layout.ts';
+import { aheadMsMax, slotAt } from '../../shared/core/shards/slots.ts';
 import { isDoubtful, rescueMessage, slotMessages } from '../../shared/schedule/messages.ts';
-import type { RunRecord } from '../../shared/store/items.ts';
+import type { RunRecord } from '../../shared/store/records/items.ts';
 
 const nowMs = Date.UTC(2030, 0, 1);
 /** Of a schedule whose clock was an hour ahead. */

@@ -1,10 +1,10 @@
 /** The schedule holds shards first and weighs afterwards, for as long as there is time. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { slotAt } from '../../shared/core/slots.ts';
-import { noWeight, weightFormula } from '../../shared/core/weight.ts';
-import { changeCounted, encodeWeight } from '../../shared/store/items.ts';
-import { bucketName, targetAddress } from '../../shared/store/keys.ts';
+import { slotAt } from '../../shared/core/shards/slots.ts';
+import { noWeight, weightFormula } from '../../shared/core/shards/weight.ts';
+import { changeCounted, encodeWeight } from '../../shared/store/records/items.ts';
+import { bucketName, targetAddress } from '../../shared/store/records/keys.ts';
 import type { Query } from '../../shared/store/store.ts';
 import { inScheduleWorld, minuteMs, nameIn, type ScheduleWorld, scheduleWorld } from './schedule-world.ts';
 

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Capacity, type LayoutShard, unlimitedCapacity } from '../../shared/core/layout.ts';
-import { residentSlotMs, slotAt } from '../../shared/core/slots.ts';
+import { type Capacity, type LayoutShard, unlimitedCapacity } from '../../shared/core/shards/layout.ts';
+import { residentSlotMs, slotAt } from '../../shared/core/shards/slots.ts';
 import { announceLayout } from '../../shared/schedule/layout.ts';
-import { generationAttribute } from '../../shared/store/items.ts';
-import { layoutKey } from '../../shared/store/keys.ts';
+import { generationAttribute } from '../../shared/store/records/items.ts';
+import { layoutKey } from '../../shared/store/records/keys.ts';
 import { StoreUnavailable } from '../../shared/store/store.ts';
 import { currentLayout } from '../support/current-layout.ts';
 import { testsIn } from '../support/tests-in.ts';

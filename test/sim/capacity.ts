@@ -6,8 +6,8 @@
  * Developer Guide.
  */
 
-import { runKey } from '../../shared/store/keys.ts';
 import { operationKey } from '../../shared/store/operation.ts';
+import { runKey } from '../../shared/store/records/keys.ts';
 import type { Item, Operation } from '../../shared/store/store.ts';
 import { type TokenBucket, tokenBucket } from '../support/token-bucket.ts';
 

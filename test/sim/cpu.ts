@@ -15,8 +15,8 @@ export type CpuModel = {
 
 /**
  * ms of one vCPU, an x86 core at 2.5 GHz. Calls, items and operations: the client's side of `dynamodbStore` (a get 0.9
- * ms, 100 queried items 5 ms, a transaction of 100 operations 4.6 ms). Probes: shared/core/weight.ts, three times the
- * exchange alone. An adopted target: 0.21 to 0.59 ms, at a reload of 390 targets.
+ * ms, 100 queried items 5 ms, a transaction of 100 operations 4.6 ms). Probes: shared/core/shards/weight.ts, three
+ * times the exchange alone. An adopted target: 0.21 to 0.59 ms, at a reload of 390 targets.
  */
 const cost = {
   /** A timer or an answer that does nothing more. */

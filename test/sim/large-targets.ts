@@ -1,5 +1,5 @@
 /** The targets of the large worlds: many of few kinds, also with long periods, high thresholds and long names. */
-import { namespaceLengthMax, targetNameLengthMax } from '../../shared/core/limits.ts';
+import { namespaceLengthMax, targetNameLengthMax } from '../../shared/core/spec/limits.ts';
 import { nameOfAddress } from './network.ts';
 import { container, every, namespace, type Placed, type ScriptedTarget } from './targets.ts';
 

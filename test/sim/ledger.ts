@@ -2,9 +2,9 @@
  * What the history of the table shows: which run took which token, which target is at which address, and which probe
  * has which item. Checkers read it instead of a process.
  */
-import type { ProbeRecord, TargetRecord } from '../../shared/core/records.ts';
-import { type ProbeName, type SpecProbe, specProbes } from '../../shared/core/spec.ts';
-import { epochKey, probeKey, type TargetAddress, targetAddress } from '../../shared/store/keys.ts';
+import type { ProbeRecord, TargetRecord } from '../../shared/core/spec/records.ts';
+import { type ProbeName, type SpecProbe, specProbes } from '../../shared/core/spec/spec.ts';
+import { epochKey, probeKey, type TargetAddress, targetAddress } from '../../shared/store/records/keys.ts';
 import type { Item, Key, Operation } from '../../shared/store/store.ts';
 import { worldStartMs } from './clock.ts';
 import type { Endpoint } from './network.ts';

@@ -1,5 +1,5 @@
 /** The schedule of a simulated world: woken each minute, or late, twice or not at all by faults. */
-import type { Capacity } from '../../shared/core/layout.ts';
+import type { Capacity } from '../../shared/core/shards/layout.ts';
 import { runSchedule, type SchedulePorts } from '../../shared/schedule/schedule.ts';
 import type { Chance } from './chance.ts';
 import type { Life, Scheduler } from './clock.ts';

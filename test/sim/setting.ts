@@ -1,5 +1,5 @@
 /** The size of a simulated world: its targets, its processes, and whether computing takes time. */
-import type { Capacity } from '../../shared/core/layout.ts';
+import type { Capacity } from '../../shared/core/shards/layout.ts';
 import type { TableCapacity } from './capacity.ts';
 import type { CpuModel } from './cpu.ts';
 import { crowdedTargets } from './crowded-targets.ts';
@@ -76,7 +76,7 @@ const watched: Setting = { ...small, name: 'watched', looksAfterMs: [300, 1_500]
 /** The share of a vCPU of a function with the default 256 MB: 1,769 MB are one vCPU (AWS Lambda Developer Guide). */
 const functionCpu = 256 / 1_769;
 
-/** The sockets of a process, as in shared/core/socket-budget.ts. */
+/** The sockets of a process, as in shared/core/self/sockets.ts. */
 const processSockets = 700;
 
 const large: Setting = {

@@ -2,8 +2,9 @@
  * The targets of a simulated world: their specs and addresses, and what happens to them. Each incarnation of a target
  * has its own host and each probe its own port, so that the network can attribute each probe.
  */
-import type { ContainerInput, ProbeInput, TargetSpecInput } from '../../shared/core/spec-input.ts';
-import type { ProbeType } from '../../shared/core/types.ts';
+
+import type { ProbeType } from '../../shared/core/kubelet/types.ts';
+import type { ContainerInput, ProbeInput, TargetSpecInput } from '../../shared/core/spec/spec-input.ts';
 import type { Chance } from './chance.ts';
 import type { Endpoint } from './network.ts';
 

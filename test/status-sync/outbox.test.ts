@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Bus } from '../../shared/bus/bus.ts';
 import type { BusEvent } from '../../shared/bus/events.ts';
-import type { OutboxEvent } from '../../shared/core/records.ts';
-import { initialStatus } from '../../shared/core/target-status.ts';
+import type { OutboxEvent } from '../../shared/core/spec/records.ts';
+import { initialStatus } from '../../shared/core/status/target-status.ts';
 import type { Json } from '../../shared/lib/json.ts';
 import { publishOutbox } from '../../shared/status-sync/outbox.ts';
-import { decodeStatus, encodeStatus } from '../../shared/store/items.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
+import { decodeStatus, encodeStatus } from '../../shared/store/records/items.ts';
+import { targetAddress } from '../../shared/store/records/keys.ts';
 import { targetRecordOf } from '../support/pods.ts';
 import { recordingLog } from '../support/recording-log.ts';
 

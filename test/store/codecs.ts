@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { z } from 'zod';
-import type { TargetRecord } from '../../shared/core/records.ts';
-import * as items from '../../shared/store/items.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
-import { layoutSchema, noHolderSchema, weightSchema } from '../../shared/store/layout-schemas.ts';
-import * as records from '../../shared/store/record-schemas.ts';
-import { runSchema } from '../../shared/store/run-schema.ts';
+import type { TargetRecord } from '../../shared/core/spec/records.ts';
+import * as items from '../../shared/store/records/items.ts';
+import { targetAddress } from '../../shared/store/records/keys.ts';
+import { layoutSchema, noHolderSchema, weightSchema } from '../../shared/store/records/layout-schemas.ts';
+import * as records from '../../shared/store/records/record-schemas.ts';
+import { runSchema } from '../../shared/store/records/run-schema.ts';
 import type { Item } from '../../shared/store/store.ts';
 import { arbitraryOf } from '../support/arbitrary-of.ts';
 

@@ -4,7 +4,7 @@
  */
 import { after, before } from 'node:test';
 import type { Clock } from '../../shared/lib/clock.ts';
-import { dynamodbStore } from '../../shared/store/dynamodb.ts';
+import { dynamodbStore } from '../../shared/store/dynamodb/dynamodb.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { createTable, type DynamodbLocal, localClient, startDynamodbLocal } from '../support/dynamodb-local.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';

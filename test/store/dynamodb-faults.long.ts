@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { systemClock } from '../../shared/lib/clock.ts';
-import { dynamodbStore } from '../../shared/store/dynamodb.ts';
+import { dynamodbStore } from '../../shared/store/dynamodb/dynamodb.ts';
 import {
   type Item,
   type Operation,

@@ -5,11 +5,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { BatchGetItemCommand } from '@aws-sdk/client-dynamodb';
-import { bucketCount } from '../../shared/core/slots.ts';
-import { claimBuckets } from '../../shared/run/claim.ts';
-import type { Run } from '../../shared/run/run.ts';
-import { keyAttributes } from '../../shared/store/dynamodb-request.ts';
-import { bucketName, epochKey } from '../../shared/store/keys.ts';
+import { bucketCount } from '../../shared/core/shards/slots.ts';
+import { claimBuckets } from '../../shared/holder/claim.ts';
+import type { Run } from '../../shared/holder/run.ts';
+import { keyAttributes } from '../../shared/store/dynamodb/request.ts';
+import { bucketName, epochKey } from '../../shared/store/records/keys.ts';
 import { type Operation, type Store, StoreUnavailable, type WriteOutcome } from '../../shared/store/store.ts';
 import type { StoreFault } from '../sim/store.ts';
 import { type CancellationCode, cancelled, throttled } from '../support/dynamodb-answers.ts';

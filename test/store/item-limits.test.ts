@@ -4,22 +4,24 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { behindMax } from '../../shared/core/freshness.ts';
-import { containersMax, probeItemsMax, targetItemBytesMax } from '../../shared/core/limits.ts';
-import { outboxBytesMax } from '../../shared/core/outbox.ts';
-import type { ContainerState } from '../../shared/core/types.ts';
+import type { ContainerState } from '../../shared/core/kubelet/types.ts';
+import { containersMax, probeItemsMax, targetItemBytesMax } from '../../shared/core/spec/limits.ts';
+import { behindMax } from '../../shared/core/status/freshness.ts';
+import { outboxBytesMax } from '../../shared/core/status/outbox.ts';
+import { checkpointParts } from '../../shared/holder/checkpoint.ts';
+import { attemptsMax } from '../../shared/holder/probing/step-plan.ts';
 import { storedOutputBytesMax } from '../../shared/prober/stored-output.ts';
-import { checkpointParts } from '../../shared/run/checkpoint.ts';
-import { attemptsMax } from '../../shared/run/probing/plan-step.ts';
 import { itemBytes, itemBytesMax } from '../../shared/store/item-size.ts';
-import { encodeCheckpoint, type ItemKind } from '../../shared/store/items.ts';
-import { bucketName } from '../../shared/store/keys.ts';
+import { encodeCheckpoint, type ItemKind } from '../../shared/store/records/items.ts';
+import { bucketName } from '../../shared/store/records/keys.ts';
 import { longestContainer, longestEntries, longestNamespace, longestTargetName } from '../support/longest-entries.ts';
 
 const bucketCount = 256;
 const largest = Number.MAX_SAFE_INTEGER;
 const uid = crypto.randomUUID();
-/** Of a reported containerID, and of each text beside it: shared/api/status-report.ts. Three bytes a character. */
+/**
+ * Of a reported containerID, and of each text beside it: shared/api/schema/status-report.ts. Three bytes a character.
+ */
 const longText = '\u20ac'.repeat(1_024);
 /** kubelet's bound on the termination messages of a pod, the share of one container. */
 const terminationBytes = (12 * 1_024) / containersMax;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { EventRecord, ProbeRecord } from '../../shared/core/records.ts';
+import type { EventRecord, ProbeRecord } from '../../shared/core/spec/records.ts';
 import {
   changeCounted,
   type Decoded,
@@ -12,8 +12,8 @@ import {
   eventRetentionSeconds,
   itemSchemaVersion,
   updateTo,
-} from '../../shared/store/items.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
+} from '../../shared/store/records/items.ts';
+import { sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import type { Item } from '../../shared/store/store.ts';
 import { specOf, targetRecordOf } from '../support/pods.ts';
 import { at, codecs } from './codecs.ts';

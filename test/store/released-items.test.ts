@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import type { Decoded } from '../../shared/store/items.ts';
+import type { Decoded } from '../../shared/store/records/items.ts';
 import type { Item } from '../../shared/store/store.ts';
 import { codecs } from './codecs.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { docOf, storedIn } from '../../shared/store/sqlite-doc.ts';
+import { docOf, storedIn } from '../../shared/store/sqlite/doc.ts';
 
 const mark = ',"lastWrite":"';
 const hostileText = fc.oneof(

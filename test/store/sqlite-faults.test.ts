@@ -9,7 +9,7 @@ import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import { type SqliteStore, sqliteStore } from '../../shared/store/sqlite.ts';
+import { type SqliteStore, sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import { type Operation, StoreUnavailable } from '../../shared/store/store.ts';
 import { shardWorld } from '../support/shard-world.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -197,7 +197,7 @@ describe('the file', () => {
 
   test('on a disk that fails in the middle of writing is unavailable or in doubt, and has all of a write or nothing', () => {
     const path = newPath();
-    const module = new URL('../../shared/store/sqlite.ts', import.meta.url).href;
+    const module = new URL('../../shared/store/sqlite/sqlite.ts', import.meta.url).href;
     const script = `
       const { sqliteStore } = await import(${JSON.stringify(module)});
       const store = sqliteStore({ path: ${JSON.stringify(path)} });

@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe } from 'node:test';
-import { type ItemChange, sqliteStore } from '../../shared/store/sqlite.ts';
-import { groupWritesMax } from '../../shared/store/sqlite-groups.ts';
+import { groupWritesMax } from '../../shared/store/sqlite/groups.ts';
+import { type ItemChange, sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import { type Operation, StoreUnavailable } from '../../shared/store/store.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { testsIn } from '../support/tests-in.ts';
@@ -129,7 +129,7 @@ describe('writes that are made at once', () => {
   });
 
   inGroups('are kept, each that was answered, when the process is killed', ({ path, committed }) => {
-    const module = new URL('../../shared/store/sqlite.ts', import.meta.url).href;
+    const module = new URL('../../shared/store/sqlite/sqlite.ts', import.meta.url).href;
     const script = `
       const { sqliteStore } = await import(${JSON.stringify(module)});
       const store = sqliteStore({ path: ${JSON.stringify(path)} });
@@ -143,7 +143,7 @@ describe('writes that are made at once', () => {
   });
 
   inGroups('on a disk that fails have all of a write or nothing', ({ path }) => {
-    const module = new URL('../../shared/store/sqlite.ts', import.meta.url).href;
+    const module = new URL('../../shared/store/sqlite/sqlite.ts', import.meta.url).href;
     const script = `
       const { sqliteStore } = await import(${JSON.stringify(module)});
       const store = sqliteStore({ path: ${JSON.stringify(path)} });

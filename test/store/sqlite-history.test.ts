@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { boundHistory } from '../../functions/local/history-bounds.ts';
-import { eventKey, latestKey, statusKey, type TargetAddress, targetAddress } from '../../shared/store/keys.ts';
-import { type SqliteStore, sqliteStore } from '../../shared/store/sqlite.ts';
-import { type HistoryPlace, historyStart } from '../../shared/store/sqlite-history.ts';
+import { boundHistory } from '../../functions/local/process/history-bounds.ts';
+import { eventKey, latestKey, statusKey, type TargetAddress, targetAddress } from '../../shared/store/records/keys.ts';
+import { type HistoryPlace, historyStart } from '../../shared/store/sqlite/history.ts';
+import { type SqliteStore, sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import { StoreUnavailable } from '../../shared/store/store.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

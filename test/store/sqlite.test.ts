@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import type { StoreCall } from '../../shared/store/item-size.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import { StoreUnavailable } from '../../shared/store/store.ts';
 import { hangContract } from '../contract/hangs.ts';
 import { storeContract } from '../contract/store.ts';
@@ -44,7 +44,7 @@ describe('the file', () => {
   });
 
   atNewPath('keeps what was answered when the process is killed', async (path) => {
-    const module = new URL('../../shared/store/sqlite.ts', import.meta.url).href;
+    const module = new URL('../../shared/store/sqlite/sqlite.ts', import.meta.url).href;
     const script = `
       const { sqliteStore } = await import(${JSON.stringify(module)});
       const store = sqliteStore({ path: ${JSON.stringify(path)} });

@@ -1,14 +1,14 @@
 /** A holder over a shard world whose loop is never started: a test runs the steps of its workers itself. */
 
-import { HeldTargets } from '../../shared/run/held-targets.ts';
-import type { Holder } from '../../shared/run/holder.ts';
-import { holderOf } from '../../shared/run/new-holder.ts';
-import { type Loop, startLoop } from '../../shared/run/probing/due-loop.ts';
-import type { HeldTarget } from '../../shared/run/probing/held-target.ts';
-import { adoptTarget } from '../../shared/run/probing/workers.ts';
-import type { Run } from '../../shared/run/run.ts';
-import { encodeEpoch } from '../../shared/store/items.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
+import { HeldTargets } from '../../shared/holder/held-targets.ts';
+import type { Holder } from '../../shared/holder/holder.ts';
+import { holderOf } from '../../shared/holder/new-holder.ts';
+import { type Loop, startLoop } from '../../shared/holder/probing/due-loop.ts';
+import type { HeldTarget } from '../../shared/holder/probing/held.ts';
+import { adoptTarget } from '../../shared/holder/probing/reconcile.ts';
+import type { Run } from '../../shared/holder/run.ts';
+import { encodeEpoch } from '../../shared/store/records/items.ts';
+import { targetAddress } from '../../shared/store/records/keys.ts';
 import { readTarget } from '../../shared/table/targets.ts';
 import type { ShardWorld } from './shard-world.ts';
 

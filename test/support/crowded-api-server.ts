@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
-import { apiServer } from '../../functions/local/api-server.ts';
+import { apiServer } from '../../functions/local/server/api-server.ts';
 import { recordingLog } from './recording-log.ts';
 
 type Fetch = (request: Request) => Response | Promise<Response>;

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
+import { dynamodbClient } from '../../shared/store/dynamodb/client.ts';
 import { tableDefinition } from './dynamodb-table.ts';
 import { type LocalServer, startLocalServer } from './local-server.ts';
 import { pythonPrograms } from './python-programs.ts';

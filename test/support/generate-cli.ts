@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { gatedIo, processIo } from '../../functions/cli/io.ts';
 import { programOf } from '../../functions/cli/program.ts';
-import { usage } from '../../functions/local/options.ts';
+import { usage } from '../../functions/local/options/options.ts';
 
 export const cliDocument = new URL('../../docs/cli.md', import.meta.url);
 

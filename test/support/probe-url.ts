@@ -1,7 +1,7 @@
 /** An HTTP probe of a URL on this machine. */
-import type { Attempt } from '../../shared/core/types.ts';
+import type { Attempt } from '../../shared/core/kubelet/types.ts';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
-import { httpProber } from '../../shared/prober/http.ts';
+import { httpProber } from '../../shared/prober/http/http.ts';
 import { loopbackDial } from './loopback-dial.ts';
 
 export const probeUrl = (url: string, dial = loopbackDial): Promise<Attempt> =>

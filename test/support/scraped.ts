@@ -1,5 +1,5 @@
 /** A scrape of `/metrics`, read as Prometheus reads it. */
-import { type FamilyText, slicesOf } from '../../functions/local/exposition.ts';
+import { type FamilyText, slicesOf } from '../../functions/local/metrics/exposition.ts';
 
 export type Sample = {
   readonly name: string;

@@ -4,9 +4,9 @@
  * the measurement.
  */
 import { randomUUID } from 'node:crypto';
-import { bucketCount } from '../../shared/core/slots.ts';
-import { changeCounted } from '../../shared/store/items.ts';
-import { type TargetAddress, targetAddress } from '../../shared/store/keys.ts';
+import { bucketCount } from '../../shared/core/shards/slots.ts';
+import { changeCounted } from '../../shared/store/records/items.ts';
+import { type TargetAddress, targetAddress } from '../../shared/store/records/keys.ts';
 import { type Item, type Operation, operationsMax, type Store } from '../../shared/store/store.ts';
 import { shardWorld } from './shard-world.ts';
 

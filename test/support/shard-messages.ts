@@ -1,4 +1,4 @@
-import { slotAt, slotOf } from '../../shared/core/slots.ts';
+import { slotAt, slotOf } from '../../shared/core/shards/slots.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
 
 const onlyShard = { from: 0, mode: 'resident' } as const;

@@ -5,27 +5,27 @@
  */
 
 import { apiApp } from '../../shared/api/app.ts';
-import type { TargetView } from '../../shared/api/target-schema.ts';
+import type { TargetView } from '../../shared/api/schema/target-schema.ts';
 import type { Bus } from '../../shared/bus/bus.ts';
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 import type { BusEvent, DetailType, EventDetail } from '../../shared/bus/events.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
-import type { ProbeRequest } from '../../shared/core/handlers.ts';
-import { unlimitedCapacity } from '../../shared/core/layout.ts';
-import type { EventRecord, ProbeRecord, StatusRecord } from '../../shared/core/records.ts';
-import { slotAt } from '../../shared/core/slots.ts';
-import type { TargetSpecInput } from '../../shared/core/spec-input.ts';
-import type { Attempt } from '../../shared/core/types.ts';
+import type { Attempt } from '../../shared/core/kubelet/types.ts';
+import { unlimitedCapacity } from '../../shared/core/shards/layout.ts';
+import { slotAt } from '../../shared/core/shards/slots.ts';
+import type { ProbeRequest } from '../../shared/core/spec/handlers.ts';
+import type { EventRecord, ProbeRecord, StatusRecord } from '../../shared/core/spec/records.ts';
+import type { TargetSpecInput } from '../../shared/core/spec/spec-input.ts';
+import { type CheckpointEntries, storedCheckpoint } from '../../shared/holder/checkpoint.ts';
+import type { ShardMemory } from '../../shared/holder/memory.ts';
+import type { Ports } from '../../shared/holder/ports.ts';
+import type { SocketBudget } from '../../shared/holder/probing/sockets.ts';
+import { type RunEnd, startRun } from '../../shared/holder/run.ts';
+import type { RunView } from '../../shared/holder/run-view.ts';
+import { type RunOptions, runShard } from '../../shared/holder/shard-run.ts';
 import { type Clock, endingClock, sleep } from '../../shared/lib/clock.ts';
 import type { ProbeMetricLabels } from '../../shared/prober/metrics.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
-import { type CheckpointEntries, storedCheckpoint } from '../../shared/run/checkpoint.ts';
-import type { ShardMemory } from '../../shared/run/memory.ts';
-import type { Ports } from '../../shared/run/ports.ts';
-import type { SocketBudget } from '../../shared/run/probing/sockets.ts';
-import { type RunEnd, startRun } from '../../shared/run/run.ts';
-import { type RunOptions, runShard } from '../../shared/run/run-shard.ts';
-import type { RunView } from '../../shared/run/run-view.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
 import {
   type Decoded,
@@ -34,9 +34,9 @@ import {
   decodeRun,
   decodeStatus,
   type RunRecord,
-} from '../../shared/store/items.ts';
-import { bucketPk, eventPrefix, prefixEnd, runKey, statusKey, targetAddress } from '../../shared/store/keys.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
+} from '../../shared/store/records/items.ts';
+import { bucketPk, eventPrefix, prefixEnd, runKey, statusKey, targetAddress } from '../../shared/store/records/keys.ts';
+import { sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import type { Item, Store } from '../../shared/store/store.ts';
 import { currentLayout } from './current-layout.ts';
 import { mortalBus, mortalClock, mortalStore } from './mortal-ports.ts';

@@ -1,5 +1,5 @@
 /** An EVENT record as kubelet's `Unhealthy` events are stored. */
-import type { EventRecord } from '../../shared/core/records.ts';
+import type { EventRecord } from '../../shared/core/spec/records.ts';
 
 /** Of a readiness probe that was refused. */
 export const unhealthyEvent = (uid: string, container = 'app'): EventRecord => ({

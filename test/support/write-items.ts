@@ -4,8 +4,8 @@
  * registration with every handler: of each kind a few that show each attribute and, if it may be absent, its absence.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { rememberHang } from '../../shared/holder/probing/hung-probe.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
-import { rememberHang } from '../../shared/run/probing/hung-probe.ts';
 import type { Item } from '../../shared/store/store.ts';
 import { apiWorld, startMs, targetPath } from '../api/world.ts';
 import { settings, type WorldName } from '../sim/setting.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { targetAddress } from '../../shared/store/keys.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { targetAddress } from '../../shared/store/records/keys.ts';
+import { sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import { changesTotal, readChanges, withChange } from '../../shared/table/change-counters.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { virtualClock } from '../support/virtual-clock.ts';

@@ -7,18 +7,18 @@ import type { SilenceEntry } from '../../../shared/alerts/alert-config.ts';
 import type { Notification } from '../../../shared/alerts/alert-state.ts';
 import { type SendOutcome, sendMsMax } from '../../../shared/alerts/delivery.ts';
 import { testNotifications } from '../../../shared/alerts/test-notifications.ts';
-import { secondText } from '../../../shared/api/instant-text.ts';
+import { secondText } from '../../../shared/api/targets/instant-text.ts';
 import type { AllowList } from '../../../shared/exec/allow-list.ts';
 import { nearest } from '../../../shared/lib/nearest.ts';
 import { durationSeconds } from '../../../shared/manifest/duration.ts';
-import type { Sender } from '../../local/alert-sender.ts';
-import { type ConfigSetup, configOption, readConfigFile } from '../../local/config-file.ts';
-import { InvalidOption, readAllowList } from '../../local/option-values.ts';
-import { documentText } from '../documents.ts';
-import { CliError, exitCodes, WrongUse } from '../exit-codes.ts';
+import type { Sender } from '../../local/alerts/alert-sender.ts';
+import { type ConfigSetup, configOption, readConfigFile } from '../../local/config/config-file.ts';
+import { InvalidOption, readAllowList } from '../../local/options/option-values.ts';
+import { addSilence, listedSilences, namedAlerts, readAlerts, silenceHead, silenceRow } from '../files/silences.ts';
+import { documentText } from '../printing/documents.ts';
+import { tableText } from '../printing/tables.ts';
 import type { CommandSetting } from '../program.ts';
-import { addSilence, listedSilences, namedAlerts, readAlerts, silenceHead, silenceRow } from '../silences.ts';
-import { tableText } from '../tables.ts';
+import { CliError, exitCodes, WrongUse } from '../words/exit-codes.ts';
 
 type Options = { readonly filename: string; readonly receiver?: string; readonly allowExec?: string };
 
@@ -141,7 +141,7 @@ async function tryReceivers({ io, endWith }: CommandSetting, options: Options): 
   const names = wantedReceivers(options);
   const { allows, setup } = setupOf(options, (name) => names.includes(name));
   // The senders are loaded only here, because no other command needs them.
-  const { alertSender } = await import('../../local/alert-sender.ts');
+  const { alertSender } = await import('../../local/alerts/alert-sender.ts');
   const { send, close } = alertSender(setup.alerts.receivers, { clock: io.clock, allows });
   try {
     const tried = await Promise.all(names.map((name) => triedLines(name, send, io)));

@@ -3,15 +3,10 @@
  * other files are applied all the same, and the exit code is 1.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { TargetView } from '../../../shared/api/target-schema.ts';
-import { isLabelValue } from '../../../shared/core/names.ts';
+import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
+import { isLabelValue } from '../../../shared/core/spec/names.ts';
 import { type ConvertedTarget, tallyOf } from '../../../shared/manifest/convert.ts';
 import { refusalLine } from '../../client/client-error.ts';
-import { appliedTargets, type Outcome, setLabel } from '../applying.ts';
-import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
-import { type NamedItem, printItems } from '../documents.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
 import {
   convertedFiles,
   type FileOptions,
@@ -22,15 +17,20 @@ import {
   reportNotes,
   tallyText,
   withFiles,
-} from '../manifest-files.ts';
-import type { DocumentFormat } from '../output.ts';
-import { nothing, type Printable } from '../printable.ts';
+} from '../files/manifest-files.ts';
+import { type Pruned, prunedTargets } from '../files/pruning.ts';
+import { checkedTogether, targetsOf } from '../files/wanted-targets.ts';
+import type { Io } from '../io.ts';
+import { type NamedItem, printItems } from '../printing/documents.ts';
+import type { DocumentFormat } from '../printing/output.ts';
+import { nothing, type Printable } from '../printing/printable.ts';
+import { type Progress, progressOf } from '../printing/progress.ts';
+import { isColouredFor } from '../printing/tables.ts';
+import { diffText } from '../printing/target-diff.ts';
 import type { CommandSetting } from '../program.ts';
-import { type Progress, progressOf } from '../progress.ts';
-import { type Pruned, prunedTargets } from '../pruning.ts';
-import { isColouredFor } from '../tables.ts';
-import { diffText } from '../target-diff.ts';
-import { checkedTogether, targetsOf } from '../wanted-targets.ts';
+import { appliedTargets, type Outcome, setLabel } from '../server/applying.ts';
+import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
+import { exitCodes } from '../words/exit-codes.ts';
 
 export type ApplyOptions = FileOptions & {
   readonly host?: string;

@@ -1,12 +1,12 @@
 /** `probelet completion`: what a shell needs to complete command lines, and what that asks for while one is typed. */
 import { Argument, Command } from 'commander';
-import { type Completion, completionFor, type TypedFlags } from '../completion.ts';
-import { completionScripts, filesLine } from '../completion-scripts.ts';
-import { readConfig } from '../config-file.ts';
-import { type ConnectionFlags, connectionOf, connectionOptions, withSession } from '../connection.ts';
 import type { Io } from '../io.ts';
-import { joined, ownText, tabbedLine } from '../printable.ts';
+import { joined, ownText, tabbedLine } from '../printing/printable.ts';
 import type { CommandSetting } from '../program.ts';
+import { readConfig } from '../server/config-file.ts';
+import { type ConnectionFlags, connectionOf, connectionOptions, withSession } from '../server/connection.ts';
+import { type Completion, completionFor, type TypedFlags } from '../words/completion.ts';
+import { completionScripts, filesLine } from '../words/completion-scripts.ts';
 
 /** A shell waits for it. */
 const requestMsMax = 1_500;
@@ -35,7 +35,7 @@ export const completeCommand = ({ io }: CommandSetting): Command =>
     .passThroughOptions()
     .action(async (words: readonly string[], _: object, { parent }: Command) => {
       if (!parent) return;
-      const { optionNames } = await import('../../local/given-options.ts');
+      const { optionNames } = await import('../../local/options/given-options.ts');
       const startOptions = optionNames.map((name) => `--${name}`);
       const lines = await linesOf(completionFor({ program: parent, startOptions }, words), words.at(-1) ?? '', io);
       io.out(joined(lines.map(tabbedLine)));

@@ -2,15 +2,15 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { isRegion, regionOfHost } from '../../client/aws-region.ts';
-import { type AuthKind, authKinds } from '../aws-access.ts';
-import { stackApi } from '../aws-stack.ts';
-import { type Config, type Context, configPath, contextsMax, readConfig, writeConfig } from '../config-file.ts';
-import { serverOf } from '../connection.ts';
-import { CliError, exitCodes, WrongUse } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import type { Printable } from '../printable.ts';
+import type { Printable } from '../printing/printable.ts';
+import { tableText } from '../printing/tables.ts';
 import type { CommandSetting } from '../program.ts';
-import { tableText } from '../tables.ts';
+import { type AuthKind, authKinds } from '../server/aws-access.ts';
+import { stackApi } from '../server/aws-stack.ts';
+import { type Config, type Context, configPath, contextsMax, readConfig, writeConfig } from '../server/config-file.ts';
+import { serverOf } from '../server/connection.ts';
+import { CliError, exitCodes, WrongUse } from '../words/exit-codes.ts';
 
 type Added = {
   readonly url?: string;

@@ -3,11 +3,9 @@
  * standard error stream. Exit code 1: a file is wrong, or has no target.
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { isDnsLabel } from '../../../shared/core/names.ts';
+import { isDnsLabel } from '../../../shared/core/spec/names.ts';
 import { type ConvertedTarget, tallyOf } from '../../../shared/manifest/convert.ts';
 import { membersOf } from '../../../shared/manifest/values.ts';
-import { documentMark, yamlText } from '../documents.ts';
-import { exitCodes } from '../exit-codes.ts';
 import {
   convertedFiles,
   type FileOptions,
@@ -16,10 +14,12 @@ import {
   reportNotes,
   tallyText,
   withFiles,
-} from '../manifest-files.ts';
-import { joined } from '../printable.ts';
+} from '../files/manifest-files.ts';
+import { targetsOf } from '../files/wanted-targets.ts';
+import { documentMark, yamlText } from '../printing/documents.ts';
+import { joined } from '../printing/printable.ts';
 import type { CommandSetting } from '../program.ts';
-import { targetsOf } from '../wanted-targets.ts';
+import { exitCodes } from '../words/exit-codes.ts';
 
 type Options = FileOptions & { readonly host?: string; readonly namespace?: string };
 

@@ -1,23 +1,23 @@
 /** `probelet cost`: what a fleet costs a month on AWS, from round numbers or from the probes of files. */
 import { Command, Option } from 'commander';
-import { type ProbeCost, probeCpuMs } from '../../../shared/core/handlers.ts';
-import { specProbes, type TargetSpec } from '../../../shared/core/spec.ts';
-import { costOf } from '../../../shared/core/weight.ts';
+import { costOf } from '../../../shared/core/shards/weight.ts';
+import { type ProbeCost, probeCpuMs } from '../../../shared/core/spec/handlers.ts';
+import { specProbes, type TargetSpec } from '../../../shared/core/spec/spec.ts';
 import { cheapestCompute, memoryFor } from '../../../shared/cost/compute.ts';
 import { type CostEstimate, deployedAlarms, estimateCost, taskAlarms } from '../../../shared/cost/estimate.ts';
 import { type Fleet, type FleetMode, type FleetPart, type Reach, reaches } from '../../../shared/cost/fleet.ts';
 import { pricesReadIn, pricesRegion } from '../../../shared/cost/prices.ts';
 import { type Compute, type Held, heldText, tooHeavyText } from '../../../shared/cost/tasks.ts';
 import { metricCount } from '../../lambda/metrics.ts';
-import { documentText } from '../documents.ts';
-import { exitCodes, WrongUse } from '../exit-codes.ts';
+import { anyHost, convertedFiles, type FileOptions, reportErrors, withFiles } from '../files/manifest-files.ts';
+import { targetsOf } from '../files/wanted-targets.ts';
 import type { Io } from '../io.ts';
-import { anyHost, convertedFiles, type FileOptions, reportErrors, withFiles } from '../manifest-files.ts';
-import { numberOption } from '../number-option.ts';
-import { joined, type Printable, printedLine } from '../printable.ts';
+import { documentText } from '../printing/documents.ts';
+import { joined, type Printable, printedLine } from '../printing/printable.ts';
+import { tableText } from '../printing/tables.ts';
 import type { CommandSetting } from '../program.ts';
-import { tableText } from '../tables.ts';
-import { targetsOf } from '../wanted-targets.ts';
+import { exitCodes, WrongUse } from '../words/exit-codes.ts';
+import { numberOption } from '../words/number-option.ts';
 
 const targetsMax = 10_000_000;
 const secondsMax = 86_400;

@@ -1,19 +1,19 @@
 /** `probelet delete`: begins the termination of targets. */
 import { type Command, Option } from 'commander';
-import { gracePeriodSecondsMax } from '../../../shared/core/limits.ts';
+import { gracePeriodSecondsMax } from '../../../shared/core/spec/limits.ts';
 import type { NamedTarget } from '../../client/paths.ts';
-import { apiCommand, type Connection, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
-import { milliseconds } from '../durations.ts';
-import { CliError, exitCodes, WrongUse } from '../exit-codes.ts';
-import { inOrder } from '../in-order.ts';
-import { untilGone } from '../leaving.ts';
-import { anyHost, convertedFiles, type FileOptions, reportErrors, withFiles } from '../manifest-files.ts';
-import { numberOption } from '../number-option.ts';
+import { anyHost, convertedFiles, type FileOptions, reportErrors, withFiles } from '../files/manifest-files.ts';
+import { deletionsAtOnce } from '../files/pruning.ts';
+import { checkedTogether, qualifiedName, targetsOf } from '../files/wanted-targets.ts';
+import { milliseconds } from '../printing/durations.ts';
 import type { CommandSetting } from '../program.ts';
-import { deletionsAtOnce } from '../pruning.ts';
-import { noTarget, targetNames } from '../resources.ts';
-import { selectedTargets } from '../selection.ts';
-import { checkedTogether, qualifiedName, targetsOf } from '../wanted-targets.ts';
+import { apiCommand, type Connection, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
+import { inOrder } from '../server/in-order.ts';
+import { untilGone } from '../server/leaving.ts';
+import { selectedTargets } from '../server/selection.ts';
+import { CliError, exitCodes, WrongUse } from '../words/exit-codes.ts';
+import { numberOption } from '../words/number-option.ts';
+import { noTarget, targetNames } from '../words/resources.ts';
 
 type Options = FileOptions & {
   readonly selector?: string;

@@ -1,17 +1,17 @@
 /** `probelet describe`: all about a target, for people. */
 import type { Command } from 'commander';
-import type { ContainerStatusView, ContainerView, TargetView } from '../../../shared/api/target-schema.ts';
-import { apiCommand, connectionOf, flagsOf, withSession } from '../connection.ts';
-import { ageText, sinceText } from '../durations.ts';
-import { eventHead, eventRow, type TargetEvent } from '../event-rows.ts';
+import type { ContainerStatusView, ContainerView, TargetView } from '../../../shared/api/schema/target-schema.ts';
 import type { Io } from '../io.ts';
-import { indented, joined, nothing, type Printable, printedLine, printedLines } from '../printable.ts';
-import { probesOf, probeText } from '../probe-text.ts';
+import { ageText, sinceText } from '../printing/durations.ts';
+import { eventHead, eventRow, type TargetEvent } from '../printing/event-rows.ts';
+import { indented, joined, nothing, type Printable, printedLine, printedLines } from '../printing/printable.ts';
+import { probesOf, probeText } from '../printing/probe-text.ts';
+import { type Row, tableText } from '../printing/tables.ts';
+import { none, pairsText, probeHead, probeRows, statusText } from '../printing/target-rows.ts';
 import type { CommandSetting } from '../program.ts';
-import { targetNames } from '../resources.ts';
-import { selectedTargets } from '../selection.ts';
-import { type Row, tableText } from '../tables.ts';
-import { none, pairsText, probeHead, probeRows, statusText } from '../target-rows.ts';
+import { apiCommand, connectionOf, flagsOf, withSession } from '../server/connection.ts';
+import { selectedTargets } from '../server/selection.ts';
+import { targetNames } from '../words/resources.ts';
 import { eventsOf } from './events.ts';
 
 const eventsMax = 20;

@@ -2,21 +2,21 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { parsedResolvConf, resolvConfPath } from '../../../shared/dns/resolv-conf.ts';
-import type { Canary } from '../../../shared/run/ports.ts';
-import { dnsServers } from '../../local/canaries.ts';
-import { descriptorLimit } from '../../local/descriptors.ts';
-import { InvalidOption, validCanary } from '../../local/option-values.ts';
-import { apiCommand, connectionOf, flagsOf, withSession } from '../connection.ts';
+import type { Canary } from '../../../shared/holder/ports.ts';
+import { InvalidOption, validCanary } from '../../local/options/option-values.ts';
+import { dnsServers } from '../../local/process/canaries.ts';
+import { descriptorLimit } from '../../local/process/descriptors.ts';
 import { dataFolderFinding } from '../diagnosis/data-folder.ts';
 import { bounded, type Check, type Finding, type FindingState } from '../diagnosis/finding.ts';
 import { canariesFinding, descriptorsFinding, dnsFinding } from '../diagnosis/machine.ts';
 import { type ServerFindings, serverFindings, unconfigured } from '../diagnosis/server.ts';
-import { documentText } from '../documents.ts';
-import { exitCodes, WrongUse } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import type { Printable } from '../printable.ts';
+import { documentText } from '../printing/documents.ts';
+import type { Printable } from '../printing/printable.ts';
+import { type Cell, isColouredFor, rowsText } from '../printing/tables.ts';
 import type { CommandSetting } from '../program.ts';
-import { type Cell, isColouredFor, rowsText } from '../tables.ts';
+import { apiCommand, connectionOf, flagsOf, withSession } from '../server/connection.ts';
+import { exitCodes, WrongUse } from '../words/exit-codes.ts';
 
 type Options = {
   readonly dataDir: string;

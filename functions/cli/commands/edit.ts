@@ -1,17 +1,17 @@
 /** `probelet edit`: changes a target in the user's editor, which opens again where the API refuses the text. */
 import type { Command } from 'commander';
-import type { AppliedManifest } from '../../../shared/api/apply-manifests.ts';
-import type { TargetView } from '../../../shared/api/target-schema.ts';
+import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
+import type { AppliedManifest } from '../../../shared/api/targets/apply-manifests.ts';
 import { convertFile } from '../../../shared/manifest/convert.ts';
 import { membersOf } from '../../../shared/manifest/values.ts';
 import { ClientError, refusalLine } from '../../client/client-error.ts';
-import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
-import { yamlText } from '../documents.ts';
-import { type Editor, editorIn } from '../editor.ts';
-import { CliError, exitCodes } from '../exit-codes.ts';
+import { type Editor, editorIn } from '../files/editor.ts';
 import type { Io } from '../io.ts';
+import { yamlText } from '../printing/documents.ts';
 import type { CommandSetting } from '../program.ts';
-import { noTarget, targetNames } from '../resources.ts';
+import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
+import { CliError, exitCodes } from '../words/exit-codes.ts';
+import { noTarget, targetNames } from '../words/resources.ts';
 
 const examples = `
 Examples:

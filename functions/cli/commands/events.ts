@@ -1,18 +1,25 @@
 /** `probelet events`: the last events of targets, and those that come. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { TargetView } from '../../../shared/api/target-schema.ts';
-import { apiCommand, connectionOf, flagsOf, listCharactersMax, type Session, withSession } from '../connection.ts';
-import { itemText, type NamedItem, printItems } from '../documents.ts';
-import { eventHead, eventRow, type TargetEvent } from '../event-rows.ts';
-import { CliError, WrongUse } from '../exit-codes.ts';
+import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
 import type { Io } from '../io.ts';
-import { type Output, outputOption } from '../output.ts';
-import { printedStates } from '../printed-states.ts';
+import { itemText, type NamedItem, printItems } from '../printing/documents.ts';
+import { eventHead, eventRow, type TargetEvent } from '../printing/event-rows.ts';
+import { type Output, outputOption } from '../printing/output.ts';
+import { printedStates } from '../printing/printed-states.ts';
+import { type SortPath, sortedByKey, sortKeyIn, sortOption } from '../printing/sorting.ts';
+import { isColouredFor, type Row, rowsText, widthsOf } from '../printing/tables.ts';
 import type { CommandSetting } from '../program.ts';
-import { noneFound, type Selection, type SelectionOptions, selectedTargets, selectionOf } from '../selection.ts';
-import { type SortPath, sortedByKey, sortKeyIn, sortOption } from '../sorting.ts';
-import { isColouredFor, type Row, rowsText, widthsOf } from '../tables.ts';
-import { watchedTargets } from '../watched-targets.ts';
+import {
+  apiCommand,
+  connectionOf,
+  flagsOf,
+  listCharactersMax,
+  type Session,
+  withSession,
+} from '../server/connection.ts';
+import { noneFound, type Selection, type SelectionOptions, selectedTargets, selectionOf } from '../server/selection.ts';
+import { watchedTargets } from '../server/watched-targets.ts';
+import { CliError, WrongUse } from '../words/exit-codes.ts';
 
 export type EventOptions = SelectionOptions & {
   readonly watch?: boolean;

@@ -1,7 +1,7 @@
 /** `probelet explain`: the fields of a target, as `kubectl explain` prints them. */
 import { Command } from 'commander';
-import { explained } from '../explaining.ts';
-import { ownText } from '../printable.ts';
+import { explained } from '../printing/explaining.ts';
+import { ownText } from '../printing/printable.ts';
 import type { CommandSetting } from '../program.ts';
 
 const examples = `

@@ -1,22 +1,22 @@
 /** `probelet get`: targets, probes and events as tables, YAML, JSON or names. */
 import { type Command, Option } from 'commander';
-import { configFileAnnotation } from '../../../shared/api/annotations.ts';
-import type { TargetView } from '../../../shared/api/target-schema.ts';
-import type { ReadyValue } from '../../../shared/api/target-viewer.ts';
+import { configFileAnnotation } from '../../../shared/api/schema/annotations.ts';
+import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
+import type { ReadyValue } from '../../../shared/api/targets/target-viewer.ts';
 import type { NamedTarget } from '../../client/paths.ts';
-import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
-import { itemText, type NamedItem, type Printed, printItems } from '../documents.ts';
-import { WrongUse } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import { outputOption } from '../output.ts';
-import { printedStates } from '../printed-states.ts';
+import { itemText, type NamedItem, type Printed, printItems } from '../printing/documents.ts';
+import { outputOption } from '../printing/output.ts';
+import { printedStates } from '../printing/printed-states.ts';
+import { sortedByKey, sortKeyIn, sortOption } from '../printing/sorting.ts';
+import { isColouredFor, type Row, rowsText, widthsOf } from '../printing/tables.ts';
+import { probeHead, probeRows, type RowStyle, targetHead, targetRow } from '../printing/target-rows.ts';
 import type { CommandSetting } from '../program.ts';
-import { type Resource, resourceWords, wantedOf } from '../resources.ts';
-import { byName, noneFound, type Selection, selectedTargets, selectionOf } from '../selection.ts';
-import { sortedByKey, sortKeyIn, sortOption } from '../sorting.ts';
-import { isColouredFor, type Row, rowsText, widthsOf } from '../tables.ts';
-import { probeHead, probeRows, type RowStyle, targetHead, targetRow } from '../target-rows.ts';
-import { watchedTargets } from '../watched-targets.ts';
+import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
+import { byName, noneFound, type Selection, selectedTargets, selectionOf } from '../server/selection.ts';
+import { watchedTargets } from '../server/watched-targets.ts';
+import { WrongUse } from '../words/exit-codes.ts';
+import { type Resource, resourceWords, wantedOf } from '../words/resources.ts';
 import { type EventOptions, getEvents, limitOption } from './events.ts';
 
 const examples = `

@@ -3,11 +3,9 @@
  * target, or has a finding of the severity in `--fail-on`.
  */
 import { Command, Option } from 'commander';
-import type { Severity } from '../../../shared/core/lint.ts';
+import type { Severity } from '../../../shared/core/spec/lint.ts';
 import { type FileFinding, findingsOf } from '../../../shared/manifest/findings.ts';
 import { sarifLog } from '../../../shared/manifest/sarif.ts';
-import { documentText } from '../documents.ts';
-import { exitCodes } from '../exit-codes.ts';
 import {
   anyHost,
   convertedFiles,
@@ -16,9 +14,11 @@ import {
   placeText,
   reportErrors,
   withFiles,
-} from '../manifest-files.ts';
+} from '../files/manifest-files.ts';
+import { targetsOf } from '../files/wanted-targets.ts';
+import { documentText } from '../printing/documents.ts';
 import type { CommandSetting } from '../program.ts';
-import { targetsOf } from '../wanted-targets.ts';
+import { exitCodes } from '../words/exit-codes.ts';
 
 /** For each value of `--fail-on` the severities that fail. */
 const failing: { readonly [value: string]: readonly Severity[] } = {

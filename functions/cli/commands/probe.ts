@@ -4,14 +4,14 @@ import type { EventView } from '../../../shared/api/routes/events.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
 import type { RequestedProbes } from '../../client/api-client.ts';
 import type { NamedTarget } from '../../client/paths.ts';
-import { attemptLines } from '../attempt-text.ts';
-import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
-import { milliseconds } from '../durations.ts';
-import { CliError, exitCodes } from '../exit-codes.ts';
+import { attemptLines } from '../printing/attempt-text.ts';
+import { milliseconds } from '../printing/durations.ts';
+import { tableText } from '../printing/tables.ts';
+import { probeHead, probeRows } from '../printing/target-rows.ts';
 import type { CommandSetting } from '../program.ts';
-import { noTarget, targetNames } from '../resources.ts';
-import { tableText } from '../tables.ts';
-import { probeHead, probeRows } from '../target-rows.ts';
+import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
+import { CliError, exitCodes } from '../words/exit-codes.ts';
+import { noTarget, targetNames } from '../words/resources.ts';
 
 type Options = { readonly timeout: number };
 

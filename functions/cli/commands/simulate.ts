@@ -1,25 +1,32 @@
 /** `probelet simulate`: what the thresholds of a probe do with findings, by the engine's own rules. */
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import type { ProbeType } from '../../../shared/core/kubelet/types.ts';
+import { specProbes } from '../../../shared/core/spec/spec.ts';
 import {
   type RehearsedFinding,
   type RehearsedProbe,
   type RehearsedStep,
   rehearse,
-} from '../../../shared/core/rehearsal.ts';
-import { specProbes } from '../../../shared/core/spec.ts';
-import type { ProbeType } from '../../../shared/core/types.ts';
-import { apiCommand } from '../connection.ts';
-import { documentText } from '../documents.ts';
-import { exitCodes, WrongUse } from '../exit-codes.ts';
+} from '../../../shared/core/status/rehearsal.ts';
+import {
+  anyHost,
+  convertedFiles,
+  type FileOptions,
+  hostOption,
+  reportErrors,
+  withFiles,
+} from '../files/manifest-files.ts';
+import { targetsOf } from '../files/wanted-targets.ts';
 import type { Io } from '../io.ts';
-import { anyHost, convertedFiles, type FileOptions, hostOption, reportErrors, withFiles } from '../manifest-files.ts';
-import { numberOption } from '../number-option.ts';
-import { joined, type Printable, printedLine } from '../printable.ts';
+import { documentText } from '../printing/documents.ts';
+import { joined, type Printable, printedLine } from '../printing/printable.ts';
+import { effectOf, runText } from '../printing/rehearsed-text.ts';
+import { type Row, tableText } from '../printing/tables.ts';
 import type { CommandSetting } from '../program.ts';
-import { rehearsedTarget, type Timed } from '../rehearsed-target.ts';
-import { effectOf, runText } from '../rehearsed-text.ts';
-import { type Row, tableText } from '../tables.ts';
-import { targetsOf } from '../wanted-targets.ts';
+import { apiCommand } from '../server/connection.ts';
+import { rehearsedTarget, type Timed } from '../server/rehearsed-target.ts';
+import { exitCodes, WrongUse } from '../words/exit-codes.ts';
+import { numberOption } from '../words/number-option.ts';
 
 const findingsMax = 1_000;
 

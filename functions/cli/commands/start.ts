@@ -4,8 +4,8 @@
  */
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { WrongUse } from '../exit-codes.ts';
 import type { CommandSetting } from '../program.ts';
+import { WrongUse } from '../words/exit-codes.ts';
 
 /** Options of Node and variables that keep the memory small: docs/operating.md, Memory of one process. */
 const nodeOptions = [

@@ -3,10 +3,10 @@
  * wrong, has no probe, or a probe did not succeed.
  */
 import { Command, Option } from 'commander';
-import type { ProbeRequest } from '../../../shared/core/handlers.ts';
-import type { ProbeReport } from '../../../shared/core/probe-report.ts';
-import { resolveProbeRequest } from '../../../shared/core/probe-request.ts';
-import { type SpecProbe, specProbes } from '../../../shared/core/spec.ts';
+import type { ProbeReport } from '../../../shared/core/kubelet/probe-report.ts';
+import type { ProbeRequest } from '../../../shared/core/spec/handlers.ts';
+import { resolveProbeRequest } from '../../../shared/core/spec/probe-request.ts';
+import { type SpecProbe, specProbes } from '../../../shared/core/spec/spec.ts';
 import type { AllowList } from '../../../shared/exec/allow-list.ts';
 import { commandProcesses } from '../../../shared/exec/command-processes.ts';
 import { localRunner } from '../../../shared/exec/local.ts';
@@ -14,18 +14,18 @@ import { systemClock } from '../../../shared/lib/clock.ts';
 import type { ConvertedTarget } from '../../../shared/manifest/convert.ts';
 import { dialPolicy } from '../../../shared/net/policy.ts';
 import { resolver } from '../../../shared/net/resolver.ts';
-import { httpUrl, withoutPassword } from '../../../shared/prober/http-url.ts';
+import { httpUrl, withoutPassword } from '../../../shared/prober/http/url.ts';
 import { probe, type TimedAttempt } from '../../../shared/prober/probe.ts';
-import { environmentSecrets } from '../../local/environment-secrets.ts';
-import { InvalidOption, readAllowList, validSecrets } from '../../local/option-values.ts';
+import { InvalidOption, readAllowList, validSecrets } from '../../local/options/option-values.ts';
+import { environmentSecrets } from '../../local/process/environment-secrets.ts';
 import { runProbing } from '../../run-probing.ts';
-import { attemptLines } from '../attempt-text.ts';
-import { documentText } from '../documents.ts';
-import { CliError, exitCodes, WrongUse } from '../exit-codes.ts';
-import { convertedFiles, type FileOptions, hostOption, reportErrors, withFiles } from '../manifest-files.ts';
+import { convertedFiles, type FileOptions, hostOption, reportErrors, withFiles } from '../files/manifest-files.ts';
+import { targetsOf } from '../files/wanted-targets.ts';
+import { attemptLines } from '../printing/attempt-text.ts';
+import { documentText } from '../printing/documents.ts';
 import type { CommandSetting } from '../program.ts';
-import { targetNames } from '../resources.ts';
-import { targetsOf } from '../wanted-targets.ts';
+import { CliError, exitCodes, WrongUse } from '../words/exit-codes.ts';
+import { targetNames } from '../words/resources.ts';
 
 type Options = FileOptions & {
   readonly host?: string;

@@ -1,8 +1,8 @@
 /** `probelet version`: of this program and of the server. */
 import type { Command } from 'commander';
 import { productVersion } from '../../product-version.ts';
-import { apiCommand, connectionOf, flagsOf, withSession } from '../connection.ts';
 import type { CommandSetting } from '../program.ts';
+import { apiCommand, connectionOf, flagsOf, withSession } from '../server/connection.ts';
 
 const examples = `
 Examples:

@@ -2,8 +2,8 @@
 import { constants } from 'node:fs';
 import { access, lstat, realpath, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { dataFileNames } from '../../local/data-dir.ts';
-import { DataDirUnusable, requireOwnFolder } from '../../local/own-files.ts';
+import { dataFileNames } from '../../local/process/data-dir.ts';
+import { DataDirUnusable, requireOwnFolder } from '../../local/process/own-files.ts';
 import { type Finding, fail, failedFinding, ok, warn } from './finding.ts';
 
 const MiB = 1024 * 1024;

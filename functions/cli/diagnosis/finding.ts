@@ -1,5 +1,5 @@
 /** What `probelet doctor` finds: one line for each thing that it looks at. */
-import { CliError } from '../exit-codes.ts';
+import { CliError } from '../words/exit-codes.ts';
 
 export type FindingState = 'ok' | 'warn' | 'fail';
 

@@ -1,12 +1,12 @@
 /** What this machine lets a prober do: open sockets, resolve names, and reach its canaries. */
-import { descriptorsMax } from '../../../shared/core/socket-budget.ts';
+import { descriptorsMax } from '../../../shared/core/self/sockets.ts';
+import type { Canary } from '../../../shared/holder/ports.ts';
 import { type Clock, systemClock } from '../../../shared/lib/clock.ts';
 import { guardedDialer } from '../../../shared/net/dialer.ts';
 import { dns } from '../../../shared/net/dns.ts';
 import { isDomainName } from '../../../shared/net/domain-name.ts';
 import { resolver } from '../../../shared/net/resolver.ts';
-import type { Canary } from '../../../shared/run/ports.ts';
-import { aloneNeeds, descriptorShares } from '../../local/descriptors.ts';
+import { aloneNeeds, descriptorShares } from '../../local/process/descriptors.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** From here on a process has all that it uses (docs/operating.md). */

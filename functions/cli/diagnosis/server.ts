@@ -5,8 +5,8 @@ import { ClientError } from '../../client/client-error.ts';
 import { isLoopback } from '../../client/connections.ts';
 import { shownUrl } from '../../client/requests.ts';
 import { productVersion } from '../../product-version.ts';
-import type { Session } from '../connection.ts';
 import type { Io } from '../io.ts';
+import type { Session } from '../server/connection.ts';
 import { type Finding, fail, failedFinding, ok, warn } from './finding.ts';
 
 export type ServerFindings = {

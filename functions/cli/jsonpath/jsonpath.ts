@@ -3,7 +3,7 @@
  * util/jsonpath). A missing field is no error, as with kubectl's `--allow-missing-template-keys`. Members are in the
  * order of the value; kubectl's have none.
  */
-import { inLine, joined, ownText, type Printable, printedDocument } from '../printable.ts';
+import { inLine, joined, ownText, type Printable, printedDocument } from '../printing/printable.ts';
 import { JsonpathError, type Path, type PathNode, parseTemplate, type TemplateNode } from './parser.ts';
 
 export type Template = readonly TemplateNode[];

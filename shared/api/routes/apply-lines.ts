@@ -4,15 +4,15 @@
  */
 import '../zod-openapi.ts';
 import * as z from 'zod';
-import { appliedLines } from '../apply-lines.ts';
-import { type MediaTypes, streamedBody } from '../body.ts';
-import { bodyLines } from '../body-lines.ts';
-import { manifestSchema } from '../manifest-schema.ts';
-import { everywhere, problemResponse } from '../problem.ts';
-import { problemSchema } from '../problem-schema.ts';
-import { manifestChanges } from '../put-manifest.ts';
-import { dryRunParam, readFlag } from '../query-params.ts';
+import { type MediaTypes, streamedBody } from '../http/body.ts';
+import { bodyLines } from '../http/body-lines.ts';
+import { everywhere, problemResponse } from '../http/problem.ts';
+import { problemSchema } from '../http/problem-schema.ts';
+import { dryRunParam, readFlag } from '../http/query-params.ts';
 import type { Handler, Route } from '../route.ts';
+import { manifestSchema } from '../schema/manifest-schema.ts';
+import { appliedLines } from '../targets/apply-lines.ts';
+import { manifestChanges } from '../targets/put-manifest.ts';
 import { conditionalProblem } from './apply.ts';
 
 /** As many targets as one process is meant for. */

@@ -4,9 +4,7 @@
  */
 import '../zod-openapi.ts';
 import * as z from 'zod';
-import { applyManifests } from '../apply-manifests.ts';
-import { manifestMediaTypes, readDocuments } from '../body.ts';
-import { entriesOf, type ManifestEntry, manifestsSchema } from '../manifest-list.ts';
+import { manifestMediaTypes, readDocuments } from '../http/body.ts';
 import {
   type Checked,
   invalidFields,
@@ -15,12 +13,14 @@ import {
   ok,
   type Problem,
   problemResponse,
-} from '../problem.ts';
-import { problemSchema } from '../problem-schema.ts';
-import { manifestChanges } from '../put-manifest.ts';
-import { dryRunParam, readFlag } from '../query-params.ts';
+} from '../http/problem.ts';
+import { problemSchema } from '../http/problem-schema.ts';
+import { dryRunParam, readFlag } from '../http/query-params.ts';
 import { type Handler, namespaceParams, type Route, targetsPath } from '../route.ts';
-import { targetViewSchema } from '../target-schema.ts';
+import { entriesOf, type ManifestEntry, manifestsSchema } from '../schema/manifest-list.ts';
+import { targetViewSchema } from '../schema/target-schema.ts';
+import { applyManifests } from '../targets/apply-manifests.ts';
+import { manifestChanges } from '../targets/put-manifest.ts';
 
 /** Few enough to be stored one after the other before the caller times out. */
 export const manifestsMax = 100;

@@ -2,18 +2,18 @@
 import '../zod-openapi.ts';
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { targetAddress } from '../../store/keys.ts';
-import { manifestMediaTypes, readBody } from '../body.ts';
-import { changeTarget } from '../change-target.ts';
-import { continueToken, readContinueToken } from '../continue-token.ts';
+import { targetAddress } from '../../store/records/keys.ts';
 import type { ApiDeps } from '../deps.ts';
-import { type Checked, invalidFields, invalidParameters, jsonResponse, ok, problemResponse } from '../problem.ts';
-import { dryRunParam, readFlag } from '../query-params.ts';
+import { manifestMediaTypes, readBody } from '../http/body.ts';
+import { type Checked, invalidFields, invalidParameters, jsonResponse, ok, problemResponse } from '../http/problem.ts';
+import { dryRunParam, readFlag } from '../http/query-params.ts';
+import { continueToken, readContinueToken } from '../lists/continue-token.ts';
+import { type Position, scanTargets } from '../lists/scan.ts';
 import { type Handler, namespaceParams, type Route } from '../route.ts';
-import { type Position, scanTargets } from '../scan.ts';
-import { decodeShape } from '../shape.ts';
-import type { StoredTarget } from '../stored-target.ts';
-import { planDelete } from '../target-plans.ts';
+import { decodeShape } from '../schema/shape.ts';
+import { changeTarget } from '../targets/change-target.ts';
+import type { StoredTarget } from '../targets/stored-target.ts';
+import { planDelete } from '../targets/target-plans.ts';
 
 export const desiredSchema = z
   .strictObject({ names: z.array(z.string()) })

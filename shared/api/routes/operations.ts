@@ -2,7 +2,7 @@
 import '../zod-openapi.ts';
 import * as z from 'zod';
 import type { ApiDeps, Health, ShardDoubt } from '../deps.ts';
-import { jsonResponse } from '../problem.ts';
+import { jsonResponse } from '../http/problem.ts';
 import type { Handler, Route } from '../route.ts';
 
 const reason = z.object({ reason: z.string(), since: z.string().optional(), shard: z.string().optional() });

@@ -1,18 +1,18 @@
 /** The manual trigger. */
 import '../zod-openapi.ts';
 import * as z from 'zod';
-import type { FieldProblem } from '../../core/field-problem.ts';
-import { type ProbeName, specProbes } from '../../core/spec.ts';
-import { targetAddress } from '../../store/keys.ts';
-import { manifestMediaTypes, readOptionalBody } from '../body.ts';
-import { changeTarget } from '../change-target.ts';
-import { invalidFields, jsonResponse, type Problem, problemResponse } from '../problem.ts';
-import { dryRunParam, readFlag } from '../query-params.ts';
+import type { FieldProblem } from '../../core/spec/field-problem.ts';
+import { type ProbeName, specProbes } from '../../core/spec/spec.ts';
+import { targetAddress } from '../../store/records/keys.ts';
+import { manifestMediaTypes, readOptionalBody } from '../http/body.ts';
+import { invalidFields, jsonResponse, type Problem, problemResponse } from '../http/problem.ts';
+import { dryRunParam, readFlag } from '../http/query-params.ts';
 import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../route.ts';
-import { decodeShape } from '../shape.ts';
-import type { StoredTarget } from '../stored-target.ts';
-import { planProbeRequest } from '../target-plans.ts';
-import { probeType } from '../target-schema.ts';
+import { decodeShape } from '../schema/shape.ts';
+import { probeType } from '../schema/target-schema.ts';
+import { changeTarget } from '../targets/change-target.ts';
+import type { StoredTarget } from '../targets/stored-target.ts';
+import { planProbeRequest } from '../targets/target-plans.ts';
 
 export const probeRequestSchema = z
   .strictObject({ container: z.string().optional(), probeType: probeType.optional() })

@@ -1,12 +1,12 @@
 /** What the prober itself does: which shards there are, which release holds each, and how current each is. */
 import '../zod-openapi.ts';
 import * as z from 'zod';
-import type { LayoutShard } from '../../core/layout.ts';
-import { type Decoded, decodeLayout, decodeRun, type LayoutRecord, type RunRecord } from '../../store/items.ts';
-import { hashRangeOf, layoutKey, runKey } from '../../store/keys.ts';
+import type { LayoutShard } from '../../core/shards/layout.ts';
+import { type Decoded, decodeLayout, decodeRun, type LayoutRecord, type RunRecord } from '../../store/records/items.ts';
+import { hashRangeOf, layoutKey, runKey } from '../../store/records/keys.ts';
 import type { Item, Key } from '../../store/store.ts';
 import type { ApiDeps } from '../deps.ts';
-import { jsonResponse } from '../problem.ts';
+import { jsonResponse } from '../http/problem.ts';
 import type { Handler, Route } from '../route.ts';
 
 const instant = z.string();

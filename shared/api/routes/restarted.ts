@@ -1,15 +1,15 @@
 /** The report of a restart: the only report on the containers of a target with lifecycle `static`. */
 import '../zod-openapi.ts';
 import * as z from 'zod';
-import { targetAddress } from '../../store/keys.ts';
-import { answerChange, targetAnswer } from '../answer-target.ts';
-import { manifestMediaTypes, readOptionalBody } from '../body.ts';
-import { changeTarget } from '../change-target.ts';
-import { problemResponse } from '../problem.ts';
-import { dryRunParam, readFlag } from '../query-params.ts';
-import { planRestart } from '../restart-plan.ts';
+import { targetAddress } from '../../store/records/keys.ts';
+import { manifestMediaTypes, readOptionalBody } from '../http/body.ts';
+import { problemResponse } from '../http/problem.ts';
+import { dryRunParam, readFlag } from '../http/query-params.ts';
 import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../route.ts';
-import { decodeShape } from '../shape.ts';
+import { decodeShape } from '../schema/shape.ts';
+import { answerChange, targetAnswer } from '../targets/answer-target.ts';
+import { changeTarget } from '../targets/change-target.ts';
+import { planRestart } from '../targets/restart-plan.ts';
 
 const restartedSchema = z
   .strictObject({

@@ -1,14 +1,14 @@
 /** The status report for a target with lifecycle `reported`, sent by the process that runs its containers. */
 import * as z from 'zod';
-import { targetAddress } from '../../store/keys.ts';
-import { answerChange, targetAnswer } from '../answer-target.ts';
-import { manifestMediaTypes, readBody } from '../body.ts';
-import { changeTarget } from '../change-target.ts';
-import { problemResponse } from '../problem.ts';
-import { dryRunParam, readFlag } from '../query-params.ts';
-import { planReport } from '../report-plan.ts';
+import { targetAddress } from '../../store/records/keys.ts';
+import { manifestMediaTypes, readBody } from '../http/body.ts';
+import { problemResponse } from '../http/problem.ts';
+import { dryRunParam, readFlag } from '../http/query-params.ts';
 import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../route.ts';
-import { decodeStatusReport, statusReportSchema } from '../status-report.ts';
+import { decodeStatusReport, statusReportSchema } from '../schema/status-report.ts';
+import { answerChange, targetAnswer } from '../targets/answer-target.ts';
+import { changeTarget } from '../targets/change-target.ts';
+import { planReport } from '../targets/report-plan.ts';
 
 const putStatus: Handler = async (request, deps) => {
   const { namespace, name } = targetNameOf(request);

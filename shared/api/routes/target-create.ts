@@ -1,19 +1,19 @@
 /** A new target in a namespace, by POST, under its given name or a generated one. */
 import '../zod-openapi.ts';
 import * as z from 'zod';
-import { targetAddress } from '../../store/keys.ts';
-import { answerChange, targetAnswer } from '../answer-target.ts';
-import { manifestMediaTypes, readBody } from '../body.ts';
-import { type Changed, changeTarget } from '../change-target.ts';
-import type { DecodedTarget } from '../decode-manifest.ts';
+import { targetAddress } from '../../store/records/keys.ts';
 import type { ApiDeps } from '../deps.ts';
-import { manifestSchema } from '../manifest-schema.ts';
-import { decodeNewManifest, type NewManifest } from '../new-name.ts';
-import { type Problem, problemResponse } from '../problem.ts';
-import { dryRunParam, readFlag } from '../query-params.ts';
+import { manifestMediaTypes, readBody } from '../http/body.ts';
+import { type Problem, problemResponse } from '../http/problem.ts';
+import { dryRunParam, readFlag } from '../http/query-params.ts';
 import { type Handler, namespaceParams, type Route, severalTargets, targetsPath } from '../route.ts';
-import { type SentIdentity, sentIdentity, withoutIdentity } from '../sent-identity.ts';
-import { planCreate } from '../target-plans.ts';
+import type { DecodedTarget } from '../schema/decode-manifest.ts';
+import { manifestSchema } from '../schema/manifest-schema.ts';
+import { decodeNewManifest, type NewManifest } from '../schema/new-name.ts';
+import { type SentIdentity, sentIdentity, withoutIdentity } from '../schema/sent-identity.ts';
+import { answerChange, targetAnswer } from '../targets/answer-target.ts';
+import { type Changed, changeTarget } from '../targets/change-target.ts';
+import { planCreate } from '../targets/target-plans.ts';
 
 /** Generated names to try if each is taken, as in Kubernetes (apiserver, RetryGenerateName). */
 const generatedNamesMax = 8;

@@ -1,17 +1,17 @@
 /** The list of targets: filtered, in pages, in the order of the table or sorted. */
 import '../zod-openapi.ts';
 import * as z from 'zod';
-import { readContinueToken, readSortedToken } from '../continue-token.ts';
-import { parseFieldSelector, selectableFields } from '../field-selector.ts';
-import { parseLabelSelector } from '../label-selector.ts';
-import { type SortOrder, sortOrders } from '../list-order.ts';
-import { type PageQuery, type Place, readPage, scannedMax } from '../list-page.ts';
-import { type Checked, invalidParameters, jsonTextResponse, ok, problemResponse } from '../problem.ts';
-import { readChoice, readWhole, wholeParam } from '../query-params.ts';
+import { type Checked, invalidParameters, jsonTextResponse, ok, problemResponse } from '../http/problem.ts';
+import { readChoice, readWhole, wholeParam } from '../http/query-params.ts';
+import { readContinueToken, readSortedToken } from '../lists/continue-token.ts';
+import { parseFieldSelector, selectableFields } from '../lists/field-selector.ts';
+import { parseLabelSelector } from '../lists/label-selector.ts';
+import { type SortOrder, sortOrders } from '../lists/list-order.ts';
+import { type PageQuery, type Place, readPage, scannedMax } from '../lists/list-page.ts';
 import { type ApiRequest, type Handler, namespaceParams, type Route, targetsPath } from '../route.ts';
-import type { StoredTarget } from '../stored-target.ts';
-import { targetListSchema } from '../target-schema.ts';
-import { readyValues, type TargetViewer, targetViewer } from '../target-viewer.ts';
+import { targetListSchema } from '../schema/target-schema.ts';
+import type { StoredTarget } from '../targets/stored-target.ts';
+import { readyValues, type TargetViewer, targetViewer } from '../targets/target-viewer.ts';
 
 const limitRange = { min: 1, max: 500 };
 const limitDefault = 100;

@@ -5,12 +5,12 @@
 import '../zod-openapi.ts';
 import * as z from 'zod';
 import type { WatchSource } from '../deps.ts';
-import { parseLabelSelector } from '../label-selector.ts';
-import { type Checked, everywhere, invalidParameters, ok, problem, problemResponse } from '../problem.ts';
-import { readWhole, wholeParam } from '../query-params.ts';
+import { type Checked, everywhere, invalidParameters, ok, problem, problemResponse } from '../http/problem.ts';
+import { readWhole, wholeParam } from '../http/query-params.ts';
+import { parseLabelSelector } from '../lists/label-selector.ts';
 import type { ApiRequest, Handler, Route } from '../route.ts';
-import { type LoggedEvent, type WatchLog, watchLog } from '../watch-log.ts';
-import { type Watch, watchStream } from '../watch-stream.ts';
+import { type LoggedEvent, type WatchLog, watchLog } from '../watch/watch-log.ts';
+import { type Watch, watchStream } from '../watch/watch-stream.ts';
 
 /** Maximum number of simultaneous watchers in a process with enough descriptors; each holds a connection. */
 const watchersMaxDefault = 100;

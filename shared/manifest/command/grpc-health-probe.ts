@@ -1,5 +1,5 @@
 /** The options of grpc_health_probe whose meaning for a probe is known. */
-import { portMax, serviceLengthMax } from '../../core/limits.ts';
+import { portMax, serviceLengthMax } from '../../core/spec/limits.ts';
 import { given as withoutAbsent } from '../values.ts';
 import { type Option, readOptions, valuesOf } from './options.ts';
 import { asks, type Reading, runs, shown } from './reading.ts';

@@ -1,5 +1,5 @@
 /** The options of nc, in its versions of OpenBSD, BusyBox and Nmap, whose meaning for a probe is known. */
-import { portMax } from '../../core/limits.ts';
+import { portMax } from '../../core/spec/limits.ts';
 import { isGiven, type Option, readOptions } from './options.ts';
 import { asks, type Reading, runs, shown } from './reading.ts';
 

@@ -2,14 +2,14 @@
  * One mass event: the product's pieces in this process hold a shard whose targets are ready and real, then all of them
  * refuse connections at once.
  */
-import { localProbing } from '../../../functions/local/probing.ts';
-import { hostShard, type ShardHost } from '../../../functions/local/shard-host.ts';
-import { subscribeStatusSync } from '../../../functions/local/status-sync.ts';
+import { localProbing } from '../../../functions/local/process/probing.ts';
+import { hostShard, type ShardHost } from '../../../functions/local/process/shard-host.ts';
+import { subscribeStatusSync } from '../../../functions/local/process/status-sync.ts';
 import { inProcessBus } from '../../../shared/bus/in-process.ts';
-import { bucketCount } from '../../../shared/core/slots.ts';
+import { bucketCount } from '../../../shared/core/shards/slots.ts';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
-import { bucketName, bucketPk } from '../../../shared/store/keys.ts';
+import { bucketName, bucketPk } from '../../../shared/store/records/keys.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { assembleTargets } from '../../../shared/table/targets.ts';
 import { forkServer } from '../../support/children.ts';

@@ -22,7 +22,7 @@ const { values } = parseArgs({
 });
 const targets = Number(values.targets);
 
-/** The properties by which a target that a run holds is known: shared/run/held.ts. */
+/** The properties by which a target that a run holds is known: shared/holder/probing/held.ts. */
 const heldTarget = ['address', 'target', 'status', 'records', 'probes'];
 /** V8 gives back what it does not need within some collections. */
 const settleMs = 20_000;

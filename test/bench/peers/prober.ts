@@ -3,14 +3,14 @@
  * is kubelet's: `KIND PORT PROBES CONCURRENCY`, or `https-resumed` for HTTPS with resumed TLS sessions. Prints one line
  * of JSON.
  */
-import type { Handler } from '../../../shared/core/probe-request.ts';
+import type { Handler } from '../../../shared/core/spec/probe-request.ts';
 import { systemClock as clock } from '../../../shared/lib/clock.ts';
 import { guardedDialer } from '../../../shared/net/dialer.ts';
 import { dialPolicy } from '../../../shared/net/policy.ts';
 import { resolver } from '../../../shared/net/resolver.ts';
 import { probe } from '../../../shared/prober/probe.ts';
 import { proberRegistry } from '../../../shared/prober/registry.ts';
-import { tlsSessions } from '../../../shared/prober/tls-sessions.ts';
+import { tlsSessions } from '../../../shared/prober/tls/sessions.ts';
 import { noSecrets } from '../../support/no-secrets.ts';
 import { orderOnLoopback } from '../../support/probe-order.ts';
 import { hostOf, hosts } from '../hosts.ts';

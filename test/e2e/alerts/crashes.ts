@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { alertFile, newFile } from '../../../functions/local/alert-file.ts';
+import { alertFile, newFile } from '../../../functions/local/alerts/alert-file.ts';
 import type { Notification } from '../../../shared/alerts/alert-state.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
 import { type KeptLog, killedLife, type Life } from '../../alerts/killed-life.ts';

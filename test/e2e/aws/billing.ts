@@ -2,7 +2,7 @@
  * The emulator bills each read as one item of at most 4 KB, and a condition check not at all. A proxy in front of its
  * tables puts into each answer what AWS would bill, so that the store adapter counts what a deployment pays.
  */
-import { type Attributes, unmarshalled } from '../../../shared/store/dynamodb-value.ts';
+import { type Attributes, unmarshalled } from '../../../shared/store/dynamodb/value.ts';
 import { itemBytes, readUnits, writeUnits } from '../../../shared/store/item-size.ts';
 import type { Answer, ProxiedCall } from '../../support/fault-proxy.ts';
 import { signedBy } from '../../support/iam.ts';

@@ -1,6 +1,6 @@
 /** What the steps use: a running deployment, its user's API, and the events that its subscriber has received. */
-import type { TargetView } from '../../../shared/api/target-schema.ts';
-import type { TargetSpecInput } from '../../../shared/core/spec-input.ts';
+import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
+import type { TargetSpecInput } from '../../../shared/core/spec/spec-input.ts';
 import { targetPath } from '../../support/api-client.ts';
 import { until } from '../../support/wait.ts';
 import { type Api, register as registerAt } from '../api.ts';

@@ -88,7 +88,7 @@ function latenesses(asked: Asked, { fromMs, untilMs, periodMs }: Window) {
   return { missed, latenessesMs: latenessesMs.sort((a, b) => a - b) };
 }
 
-/** Hashed, as shared/run/probing/workers.ts does. A healthy target's path is its name. */
+/** Hashed, as shared/holder/probing/reconcile.ts does. A healthy target's path is its name. */
 function phaseOf(url: string, periodMs: number): number {
   const fullName = `default/${url.slice(1)}#main#readiness`;
   return createHash('sha256').update(fullName).digest().readUInt32BE(0) % periodMs;

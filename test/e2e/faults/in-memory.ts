@@ -1,5 +1,5 @@
 /** The product of `npm start` in this process, with its store in memory; alone, or as the child process of a step. */
-import { type Runtime, type RuntimePorts, startRuntime } from '../../../functions/local/runtime.ts';
+import { type Runtime, type RuntimePorts, startRuntime } from '../../../functions/local/process/runtime.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import type { Store } from '../../../shared/store/store.ts';

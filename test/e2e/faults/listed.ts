@@ -1,6 +1,6 @@
 /** All targets as the API shows them, read in small pages that do not hold up the API. */
 import assert from 'node:assert/strict';
-import type { TargetView } from '../../../shared/api/target-schema.ts';
+import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
 import { targetPath as pathOf } from '../../support/api-client.ts';
 import { until } from '../../support/wait.ts';
 import { type Api, answered } from '../api.ts';

@@ -1,12 +1,12 @@
 /** A holder of `mass.ts`: the product's run of a shard on DynamoDB Local, with the clients that a worker has. */
-import { localProbing } from '../../../functions/local/probing.ts';
+import { localProbing } from '../../../functions/local/process/probing.ts';
 import type { Bus } from '../../../shared/bus/bus.ts';
+import type { RunEnd } from '../../../shared/holder/run.ts';
+import { runShard } from '../../../shared/holder/shard-run.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import type { ShardMessage } from '../../../shared/queue/queue.ts';
-import type { RunEnd } from '../../../shared/run/run.ts';
-import { runShard } from '../../../shared/run/run-shard.ts';
-import { dynamodbStore } from '../../../shared/store/dynamodb.ts';
+import { dynamodbStore } from '../../../shared/store/dynamodb/dynamodb.ts';
 import { localClient } from '../../support/dynamodb-local.ts';
 import { recordingLog } from '../../support/recording-log.ts';
 

@@ -4,11 +4,11 @@
  */
 
 import type { ChildProcess } from 'node:child_process';
-import { unlimitedCapacity } from '../../../shared/core/layout.ts';
+import { unlimitedCapacity } from '../../../shared/core/shards/layout.ts';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
-import { dynamodbStore } from '../../../shared/store/dynamodb.ts';
-import { runKey } from '../../../shared/store/keys.ts';
+import { dynamodbStore } from '../../../shared/store/dynamodb/dynamodb.ts';
+import { runKey } from '../../../shared/store/records/keys.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { answerOf, forkBeside, forkServer } from '../../support/children.ts';
 import { currentLayout } from '../../support/current-layout.ts';

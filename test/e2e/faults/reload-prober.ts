@@ -1,6 +1,6 @@
 /** The prober of `reload.ts`: the whole product with all targets in one bucket, which it reads again and again. */
 import { systemRandom } from '../../../shared/lib/random.ts';
-import { bucketOf, changesPk, targetHash } from '../../../shared/store/keys.ts';
+import { bucketOf, changesPk, targetHash } from '../../../shared/store/records/keys.ts';
 import { register } from '../../support/api-client.ts';
 import { pause } from '../../support/wait.ts';
 import { obey, startInMemory } from './in-memory.ts';

@@ -1,7 +1,7 @@
 /** The judge of restart requests accepts a sound run and names each fault. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { EventRecord, RestartRequest, StatusRecord } from '../../../shared/core/records.ts';
+import type { EventRecord, RestartRequest, StatusRecord } from '../../../shared/core/spec/records.ts';
 import * as judge from './episodes.ts';
 import type { EpisodeEvent, Subscriber } from './heard.ts';
 import type { Life } from './judge.ts';

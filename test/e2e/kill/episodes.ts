@@ -1,5 +1,5 @@
 /** What has to hold of restart requests, whenever the product is killed. Each rule returns what breaks it. */
-import type { EventRecord, RestartRequest } from '../../../shared/core/records.ts';
+import type { EventRecord, RestartRequest } from '../../../shared/core/spec/records.ts';
 import type { EpisodeEvent, Subscriber } from './heard.ts';
 import { type Faults, type Life, promptMs, upAt } from './judge.ts';
 import type { Snapshot } from './snapshot.ts';

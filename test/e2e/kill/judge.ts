@@ -1,7 +1,7 @@
 /** What has to hold, whenever the product is killed. Each rule returns what breaks it. */
-import { sameValue } from '../../../shared/core/equality.ts';
-import type { EventRecord, ProbeRecord, StatusRecord } from '../../../shared/core/records.ts';
-import { residentSlotMs, slotAt } from '../../../shared/core/slots.ts';
+import { sameValue } from '../../../shared/core/kubelet/equality.ts';
+import { residentSlotMs, slotAt } from '../../../shared/core/shards/slots.ts';
+import type { EventRecord, ProbeRecord, StatusRecord } from '../../../shared/core/spec/records.ts';
 import { type Kept, restoredRun, type Snapshot } from './snapshot.ts';
 import { type Cast, flapping, stableFamilies } from './targets.ts';
 

@@ -1,6 +1,6 @@
 /** The items in the store's file, read while the product runs or not. */
 import { DatabaseSync } from 'node:sqlite';
-import type { EventRecord, ProbeRecord, StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
+import type { EventRecord, ProbeRecord, StatusRecord, TargetRecord } from '../../../shared/core/spec/records.ts';
 import {
   type CheckpointRecord,
   type Decoded,
@@ -9,7 +9,7 @@ import {
   decodeProbe,
   decodeStatus,
   decodeTarget,
-} from '../../../shared/store/items.ts';
+} from '../../../shared/store/records/items.ts';
 import type { Item } from '../../../shared/store/store.ts';
 
 export type Snapshot = {

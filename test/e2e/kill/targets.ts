@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
-import type { ProbeInput, TargetSpecInput } from '../../../shared/core/spec-input.ts';
+import type { ProbeInput, TargetSpecInput } from '../../../shared/core/spec/spec-input.ts';
 import { targetPath } from '../../support/api-client.ts';
 import { startGrpcServer } from '../../support/grpc-server.ts';
 import { listenWith } from '../../support/tcp-server.ts';

@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { lifecycles } from '../../../shared/api/manifest-schema.ts';
+import { lifecycles } from '../../../shared/api/schema/manifest-schema.ts';
 import { buildPrograms } from './build.ts';
 import { chosenOf } from './player.ts';
 import type { Asked } from './room.ts';

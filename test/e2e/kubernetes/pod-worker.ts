@@ -3,7 +3,7 @@
  * target, reports its containers, restarts the one that probelet asks to restart, and terminates the Pod in kubelet's
  * order. The Pod's status is the target's.
  */
-import type { TargetView } from '../../../shared/api/target-schema.ts';
+import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
 import { targetPath } from '../../support/api-client.ts';
 import type { WorldEvent } from '../world.ts';
 import { Container } from './container.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { TargetView } from '../../../shared/api/target-schema.ts';
+import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
 import { selects } from './api-server.ts';
 import { type ContainerSpec, containersOf, isSidecar, type Pod } from './spec.ts';
 import { podOf, podStatusOf, type RuntimeState, reportOf, targetOf } from './translation.ts';

@@ -2,8 +2,8 @@
  * Between Kubernetes and probelet: the target that stands for a Pod, the report of its containers, and the Pod's status
  * from the target's. Pure.
  */
-import type { lifecycles } from '../../../shared/api/manifest-schema.ts';
-import type { TargetView } from '../../../shared/api/target-schema.ts';
+import type { lifecycles } from '../../../shared/api/schema/manifest-schema.ts';
+import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
 import {
   type ContainerSpec,
   type ContainerState,

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { decodeKept } from '../../../shared/alerts/kept-alerts.ts';
 import type { Random } from '../../../shared/lib/random.ts';
-import { targetAddress, targetKey } from '../../../shared/store/keys.ts';
-import { sqliteStore } from '../../../shared/store/sqlite.ts';
+import { targetAddress, targetKey } from '../../../shared/store/records/keys.ts';
+import { sqliteStore } from '../../../shared/store/sqlite/sqlite.ts';
 import { type Image, TracedDisk } from './disk-image.ts';
 import type { Known, PastLife } from './life.ts';
 

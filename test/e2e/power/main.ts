@@ -34,25 +34,25 @@ type Removed = { readonly name: string; readonly file: string; readonly from: st
 const removals: readonly Removed[] = [
   {
     name: 'commits wait for the disk',
-    file: 'shared/store/sqlite-file.ts',
+    file: 'shared/store/sqlite/file.ts',
     from: 'PRAGMA synchronous = FULL',
     to: 'PRAGMA synchronous = NORMAL',
   },
   {
     name: 'alerts are on the disk before they are renamed',
-    file: 'functions/local/alert-file.ts',
+    file: 'functions/local/alerts/alert-file.ts',
     from: 'await file.sync();',
     to: '',
   },
   {
     name: 'alerts have their name before they are sent',
-    file: 'functions/local/alert-file.ts',
+    file: 'functions/local/alerts/alert-file.ts',
     from: 'await syncFolder(dirname(path));',
     to: '',
   },
   {
     name: 'a new data folder has its name',
-    file: 'functions/local/data-dir.ts',
+    file: 'functions/local/process/data-dir.ts',
     from: 'if (first !== undefined) syncMadeFolders(first, given);',
     to: '',
   },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ProbeInput } from '../../../shared/core/spec-input.ts';
+import type { ProbeInput } from '../../../shared/core/spec/spec-input.ts';
 import { type App, closedPort, hang, httpApp, livenessApp } from '../apps.ts';
 import { exists, failsWithOrphan, hangingCommand } from '../commands.ts';
 import { neverRestarted, type Place, probedStatus, restartCount, type Scenario, type Stage } from '../stage.ts';

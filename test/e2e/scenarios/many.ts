@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { TargetView } from '../../../shared/api/target-schema.ts';
-import type { ContainerInput, ProbeInput } from '../../../shared/core/spec-input.ts';
+import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
+import type { ContainerInput, ProbeInput } from '../../../shared/core/spec/spec-input.ts';
 import { targetPath } from '../../support/api-client.ts';
 import { startGrpcServer } from '../../support/grpc-server.ts';
 import { answered, register } from '../api.ts';

@@ -1,6 +1,6 @@
 /** Lifecycle `static`: restarts are requested, and the subscriber that performs them reports them. */
 import assert from 'node:assert/strict';
-import type { TargetSpecInput } from '../../../shared/core/spec-input.ts';
+import type { TargetSpecInput } from '../../../shared/core/spec/spec-input.ts';
 import { type App, type AppState, broken, httpApp, ok } from '../apps.ts';
 import {
   conditionOf,

@@ -1,8 +1,8 @@
 /** The judge of the trial accepts a sound run and names each fault. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ContainerStatusView, ProbeStatusView } from '../../../shared/api/target-schema.ts';
-import type { ProbeType } from '../../../shared/core/types.ts';
+import type { ContainerStatusView, ProbeStatusView } from '../../../shared/api/schema/target-schema.ts';
+import type { ProbeType } from '../../../shared/core/kubelet/types.ts';
 import { type Row, rows } from './cases.ts';
 import { judge } from './judge.ts';
 import type { Entry, Observer, Sample, Seen } from './observer.ts';

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { get as getHttp } from 'node:http';
 import { createServer as createHttps, get as getHttps } from 'node:https';
 import { join } from 'node:path';
-import type { ProbeInput } from '../../../shared/core/spec-input.ts';
+import type { ProbeInput } from '../../../shared/core/spec/spec-input.ts';
 import { selfSigned } from '../../support/certificate.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startGrpcServer } from '../../support/grpc-server.ts';

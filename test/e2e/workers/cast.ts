@@ -1,5 +1,5 @@
 /** Targets in the states in which a hand-over could do harm. All are probed each second. */
-import type { ProbeInput, TargetSpecInput } from '../../../shared/core/spec-input.ts';
+import type { ProbeInput, TargetSpecInput } from '../../../shared/core/spec/spec-input.ts';
 import { targetPath } from '../../support/api-client.ts';
 import { type Api, register as registerAt, reportRunning } from '../api.ts';
 import type { Behaviour, Probed } from './probed.ts';

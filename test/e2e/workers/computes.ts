@@ -12,7 +12,7 @@ import { CreateEventBusCommand, EventBridgeClient } from '@aws-sdk/client-eventb
 import { writeBundle } from '../../../functions/write-bundle.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
-import { dynamodbStore } from '../../../shared/store/dynamodb.ts';
+import { dynamodbStore } from '../../../shared/store/dynamodb/dynamodb.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { createTable, localClient } from '../../support/dynamodb-local.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';

@@ -1,5 +1,5 @@
 /** What the logs of two workers say of the hand-overs between them. */
-import { targetHash } from '../../../shared/store/keys.ts';
+import { targetHash } from '../../../shared/store/records/keys.ts';
 import { namespace, type Role } from './cast.ts';
 import { bucketsPerShard, shardNames } from './layout-of-eight.ts';
 import type { Held, Pair } from './pair.ts';

@@ -1,12 +1,12 @@
 /** A layout of eight shards that a test writes in the schedule's place, and the messages that it sends. */
-import type { LayoutShard } from '../../../shared/core/layout.ts';
-import { bucketCount } from '../../../shared/core/slots.ts';
+import type { LayoutShard } from '../../../shared/core/shards/layout.ts';
+import { bucketCount } from '../../../shared/core/shards/slots.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import type { QueueSender, ShardMessage } from '../../../shared/queue/queue.ts';
 import { sqsQueue } from '../../../shared/queue/sqs.ts';
-import { encodeLayout, updateTo } from '../../../shared/store/items.ts';
-import { bucketName } from '../../../shared/store/keys.ts';
+import { encodeLayout, updateTo } from '../../../shared/store/records/items.ts';
+import { bucketName } from '../../../shared/store/records/keys.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { ministackSqs } from '../../support/ministack.ts';
 import type { Services } from './pair.ts';

@@ -1,7 +1,7 @@
 /** Two workers on their own table and queue, each behind its own proxies, and a control process. */
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { type Random, systemRandom } from '../../../shared/lib/random.ts';
-import { dynamodbStore } from '../../../shared/store/dynamodb.ts';
+import { dynamodbStore } from '../../../shared/store/dynamodb/dynamodb.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { askApi } from '../../support/api-client.ts';
 import { createTable, type DynamodbLocal, localClient } from '../../support/dynamodb-local.ts';

@@ -1,5 +1,5 @@
 /** Targets in chosen shards, registered through the API on the table itself, without a proxy. */
-import { syncedBus } from '../../../functions/local/status-sync.ts';
+import { syncedBus } from '../../../functions/local/process/status-sync.ts';
 import { apiApp } from '../../../shared/api/app.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';

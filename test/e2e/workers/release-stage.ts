@@ -7,7 +7,7 @@ import { CreateEventBusCommand, EventBridgeClient } from '@aws-sdk/client-eventb
 import type { ProberView } from '../../../shared/api/routes/prober.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
-import { dynamodbStore } from '../../../shared/store/dynamodb.ts';
+import { dynamodbStore } from '../../../shared/store/dynamodb/dynamodb.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { createTable, localClient } from '../../support/dynamodb-local.ts';
 import { type Forwarded, startFaultProxy } from '../../support/fault-proxy.ts';

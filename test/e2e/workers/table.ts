@@ -1,7 +1,7 @@
 /** The items of the table, read without a proxy. */
-import type { EventRecord } from '../../../shared/core/records.ts';
-import { decodeEvent } from '../../../shared/store/items.ts';
-import { eventPrefix, prefixEnd, targetAddress } from '../../../shared/store/keys.ts';
+import type { EventRecord } from '../../../shared/core/spec/records.ts';
+import { decodeEvent } from '../../../shared/store/records/items.ts';
+import { eventPrefix, prefixEnd, targetAddress } from '../../../shared/store/records/keys.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { type ReadTarget, readTarget } from '../../../shared/table/targets.ts';
 import { namespace } from './cast.ts';

@@ -1,5 +1,5 @@
 /** What has to hold, whichever process is killed, stopped or replaced, and when. Each rule returns what breaks it. */
-import type { EventRecord } from '../../../shared/core/records.ts';
+import type { EventRecord } from '../../../shared/core/spec/records.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import type { ReadTarget } from '../../../shared/table/targets.ts';
 import { until } from '../../support/wait.ts';

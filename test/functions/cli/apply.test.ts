@@ -4,9 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
-import { setLabel } from '../../../functions/cli/applying.ts';
+import { setLabel } from '../../../functions/cli/server/applying.ts';
 import type { ApiDeps } from '../../../shared/api/deps.ts';
-import { problem, problemResponse } from '../../../shared/api/problem.ts';
+import { problem, problemResponse } from '../../../shared/api/http/problem.ts';
 import type { World } from '../../api/world.ts';
 import { immediateClock } from '../../support/immediate-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { apiServer } from '../../../functions/local/api-server.ts';
+import { apiServer } from '../../../functions/local/server/api-server.ts';
 import { apiWorld } from '../../api/world.ts';
 import { freePort } from '../../support/free-port.ts';
 import { recordingLog } from '../../support/recording-log.ts';

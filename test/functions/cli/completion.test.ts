@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type TargetView, targetViewSchema } from '../../../shared/api/target-schema.ts';
+import { type TargetView, targetViewSchema } from '../../../shared/api/schema/target-schema.ts';
 import { ordinaryValue } from '../../support/hostile-text.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/wait.ts';

@@ -1,7 +1,7 @@
 /** Ages as kubectl prints them, and durations of options. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ageText, milliseconds } from '../../../functions/cli/durations.ts';
+import { ageText, milliseconds } from '../../../functions/cli/printing/durations.ts';
 
 describe('an age', () => {
   /** Of TestHumanDuration in k8s.io/apimachinery/pkg/util/duration. */

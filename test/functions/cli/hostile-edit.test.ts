@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { editorIn } from '../../../functions/cli/editor.ts';
+import { editorIn } from '../../../functions/cli/files/editor.ts';
 import { assertHarmless, hostileText } from '../../support/hostile-text.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -1,7 +1,7 @@
 /** `probelet lint`: what it prints where, its exit codes, and its log of SARIF. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { lintRules } from '../../../shared/core/lint.ts';
+import { lintRules } from '../../../shared/core/spec/lint.ts';
 import { cliFiles } from './files.ts';
 
 const { fileOf, ran } = cliFiles('lint');

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { startRuntime } from '../../../functions/local/runtime.ts';
+import { startRuntime } from '../../../functions/local/process/runtime.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import { freePort } from '../../support/free-port.ts';

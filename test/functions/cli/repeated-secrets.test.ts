@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { awsSigner } from '../../../functions/client/aws-signer.ts';
 import { ClientError, probeletClient } from '../../../package/client.ts';
-import { targetViewSchema } from '../../../shared/api/target-schema.ts';
+import { targetViewSchema } from '../../../shared/api/schema/target-schema.ts';
 import { ordinaryValue } from '../../support/hostile-text.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type Ran, ranCli } from './run.ts';

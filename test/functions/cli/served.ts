@@ -2,8 +2,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after } from 'node:test';
-import { apiServer } from '../../../functions/local/api-server.ts';
-import { subscribeStatusSync } from '../../../functions/local/status-sync.ts';
+import { subscribeStatusSync } from '../../../functions/local/process/status-sync.ts';
+import { apiServer } from '../../../functions/local/server/api-server.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import { apiWorld, testToken, type World } from '../../api/world.ts';
 import { recordingLog } from '../../support/recording-log.ts';

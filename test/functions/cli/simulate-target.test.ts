@@ -1,9 +1,9 @@
 /** `probelet simulate --target`: what is recorded, what thresholds do with it, and that nothing else is made up. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { EventRecord } from '../../../shared/core/records.ts';
-import { encodeEvent } from '../../../shared/store/items.ts';
-import { targetAddress } from '../../../shared/store/keys.ts';
+import type { EventRecord } from '../../../shared/core/spec/records.ts';
+import { encodeEvent } from '../../../shared/store/records/items.ts';
+import { targetAddress } from '../../../shared/store/records/keys.ts';
 import { startMs } from '../../api/world.ts';
 import { servedWorld } from './served.ts';
 

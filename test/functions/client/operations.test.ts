@@ -1,7 +1,7 @@
 /** The client has a method for each operation of the API, with each parameter of it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { startRuntime } from '../../../functions/local/runtime.ts';
+import { startRuntime } from '../../../functions/local/process/runtime.ts';
 import { type ApiClient, type ApiDescription, ClientError, probeletClient } from '../../../package/client.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';

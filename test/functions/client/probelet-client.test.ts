@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { startRuntime } from '../../../functions/local/runtime.ts';
+import { startRuntime } from '../../../functions/local/process/runtime.ts';
 import { ClientError, probeletClient, type TargetView } from '../../../package/client.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';

@@ -1,7 +1,7 @@
 /** A checker observes the product from outside and reports violations of an invariant (docs/architecture.md). */
-import type { ProbeRecord, ReportRecord, StatusRecord } from '../../../shared/core/records.ts';
-import { probeName } from '../../../shared/core/spec.ts';
-import { reportKey, statusKey } from '../../../shared/store/keys.ts';
+import type { ProbeRecord, ReportRecord, StatusRecord } from '../../../shared/core/spec/records.ts';
+import { probeName } from '../../../shared/core/spec/spec.ts';
+import { reportKey, statusKey } from '../../../shared/store/records/keys.ts';
 import type { Published } from '../bus.ts';
 import type { Asked, SeenAnswer } from '../client.ts';
 import type { FaultLog } from '../fault-log.ts';

@@ -2,8 +2,8 @@
  * Early: no probe begins before its container has run for the initial delay, by the clock of the probing process. No
  * readiness or liveness probe begins before the container's startup probe has succeeded.
  */
-import { probeName } from '../../../shared/core/spec.ts';
-import { probeKey } from '../../../shared/store/keys.ts';
+import { probeName } from '../../../shared/core/spec/spec.ts';
+import { probeKey } from '../../../shared/store/records/keys.ts';
 import { type Life, worldStartMs } from '../clock.ts';
 import { processOf } from '../fault-log.ts';
 import type { Probed } from '../ledger.ts';

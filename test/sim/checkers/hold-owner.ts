@@ -3,7 +3,7 @@
  * another containerID, since the run may end right then. A static target has no runtime to end a hold, so its workers
  * are never on hold.
  */
-import type { ProbeRecord } from '../../../shared/core/records.ts';
+import type { ProbeRecord } from '../../../shared/core/spec/records.ts';
 import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import type { Checker } from './checker.ts';

@@ -3,7 +3,7 @@
  * without capacity is no fault: a run that ended because of it would leave the same load to its successor. Where clocks
  * differ by more than a few seconds, a successor cannot see that the run before it still beats, and claims at once.
  */
-import { runKey } from '../../../shared/store/keys.ts';
+import { runKey } from '../../../shared/store/records/keys.ts';
 import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import { aftermathMs, type Checker, lockAftermathMs } from './checker.ts';

@@ -1,8 +1,8 @@
 /**
  * L1: once faults have stopped and every shard has a holder, each committed change or a newer one is delivered in 60 s.
  */
-import type { ProbeRecord, StatusRecord } from '../../../shared/core/records.ts';
-import { statusKey, targetAddress } from '../../../shared/store/keys.ts';
+import type { ProbeRecord, StatusRecord } from '../../../shared/core/spec/records.ts';
+import { statusKey, targetAddress } from '../../../shared/store/records/keys.ts';
 import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import { type Checker, recoveryMs } from './checker.ts';

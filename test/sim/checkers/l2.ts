@@ -2,7 +2,7 @@
  * L2: after a long calm a status is what spec, newest report and newest results imply, by the restatement in
  * test/sim/oracle, and a target whose grace period has passed is gone.
  */
-import { prefixEnd, targetAddress } from '../../../shared/store/keys.ts';
+import { prefixEnd, targetAddress } from '../../../shared/store/records/keys.ts';
 import type { Item } from '../../../shared/store/store.ts';
 import { type ExpectedPod, expectedPod } from '../oracle/pod.ts';
 import { keyKind } from '../store.ts';

@@ -4,7 +4,7 @@
  * deployed that does not start, no message is taken by one that does: the time counts from its end. A bucket is held
  * while the run that may commit in it beats; a shard in tick mode for a moment each minute.
  */
-import { epochKey, runKey, targetAddress } from '../../../shared/store/keys.ts';
+import { epochKey, runKey, targetAddress } from '../../../shared/store/records/keys.ts';
 import { isOfRun } from '../store.ts';
 import { aftermathMs, type Checker, type Facts, lockAftermathMs, recoveryMs } from './checker.ts';
 import { shardsOf } from './shards.ts';

@@ -1,6 +1,6 @@
 /** L6: every restart request is published at least once, and the recovery of each static container that had one. */
-import type { StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
-import { probeName } from '../../../shared/core/spec.ts';
+import type { StatusRecord, TargetRecord } from '../../../shared/core/spec/records.ts';
+import { probeName } from '../../../shared/core/spec/spec.ts';
 import { staticContainer } from '../oracle/container-id.ts';
 import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';

@@ -3,8 +3,8 @@
  * and startup workers of a terminating target have ended.
  */
 
-import type { ProbeRecord, StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
-import { statusKey } from '../../../shared/store/keys.ts';
+import type { ProbeRecord, StatusRecord, TargetRecord } from '../../../shared/core/spec/records.ts';
+import { statusKey } from '../../../shared/store/records/keys.ts';
 import type { Probed } from '../ledger.ts';
 import { keyKind } from '../store.ts';
 import { type Checker, type Facts, lockAftermathMs, readAllMs, recoveryMs, runningContainer } from './checker.ts';

@@ -3,7 +3,7 @@
  * process has been cut off, stood still or had its clock set; and of a shard without a holder as soon as an undisturbed
  * schedule can see it. Each such event is followed by its recovery.
  */
-import { bucketName } from '../../../shared/store/keys.ts';
+import { bucketName } from '../../../shared/store/records/keys.ts';
 import type { Published } from '../bus.ts';
 import { processOf } from '../fault-log.ts';
 import type { DoneFault, FaultKind } from '../faults.ts';

@@ -3,9 +3,9 @@
  * request is repeated after 10 s, 20 s … 300 s while the container fails. Another containerID of a reported target, or
  * a success of a static one, ends it. A static container changes only after a reported restart.
  */
-import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
-import { probeName } from '../../../shared/core/spec.ts';
-import { probeKey, targetAddress } from '../../../shared/store/keys.ts';
+import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../../../shared/core/spec/records.ts';
+import { probeName } from '../../../shared/core/spec/spec.ts';
+import { probeKey, targetAddress } from '../../../shared/store/records/keys.ts';
 import type { Published } from '../bus.ts';
 import { staticContainer } from '../oracle/container-id.ts';
 import { requestAgainMs } from '../oracle/timing.ts';

@@ -3,7 +3,7 @@
  * when its worker ends and had a result; an event shows what was written with its version, and never a change from
  * nothing to nothing. A new container has no result, and no new version, until its first verdict.
  */
-import type { ProbeRecord } from '../../../shared/core/records.ts';
+import type { ProbeRecord } from '../../../shared/core/spec/records.ts';
 import { keyKind } from '../store.ts';
 import type { Checker } from './checker.ts';
 

@@ -1,5 +1,5 @@
 /** S5: the version of a status never decreases, neither in the table nor in the API's answers. */
-import type { StatusRecord } from '../../../shared/core/records.ts';
+import type { StatusRecord } from '../../../shared/core/spec/records.ts';
 import { keyKind } from '../store.ts';
 import type { Checker } from './checker.ts';
 

@@ -1,6 +1,6 @@
 /** The shards as LAYOUT names them. */
-import { decodeLayout } from '../../../shared/store/items.ts';
-import { layoutKey } from '../../../shared/store/keys.ts';
+import { decodeLayout } from '../../../shared/store/records/items.ts';
+import { layoutKey } from '../../../shared/store/records/keys.ts';
 import type { Facts } from './checker.ts';
 
 /** Its buckets are [from, to). */

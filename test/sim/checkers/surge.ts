@@ -4,8 +4,8 @@
  * these, and as many as a surge of that age allows, have turned. A run that hands over targets meanwhile has fewer, but
  * what turned before stays turned. A turn is seen at its commit, so a slow commit violates nothing.
  */
-import type { ProbeRecord } from '../../../shared/core/records.ts';
-import { targetAddress } from '../../../shared/store/keys.ts';
+import type { ProbeRecord } from '../../../shared/core/spec/records.ts';
+import { targetAddress } from '../../../shared/store/records/keys.ts';
 import type { SeenProbe } from '../network.ts';
 import { heldPeriodSecondsMax, surgeWindowMs, turnsBeforeSurge, turnsInSurge } from '../oracle/surge.ts';
 import { keyKind } from '../store.ts';

@@ -3,7 +3,7 @@
  * timestamp no liveness or startup probe gets a result, no failure of theirs is recorded, and no status says started or
  * ready what was not so by the results of that moment.
  */
-import type { EventRecord, ProbeRecord, StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
+import type { EventRecord, ProbeRecord, StatusRecord, TargetRecord } from '../../../shared/core/spec/records.ts';
 import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import type { Checker } from './checker.ts';

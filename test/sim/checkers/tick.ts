@@ -1,6 +1,6 @@
 /** Tick mode, as RUN shows it. */
-import type { EpochRecord, RunRecord } from '../../../shared/store/items.ts';
-import { epochKey, runKey, type TargetAddress } from '../../../shared/store/keys.ts';
+import type { EpochRecord, RunRecord } from '../../../shared/store/records/items.ts';
+import { epochKey, runKey, type TargetAddress } from '../../../shared/store/records/keys.ts';
 import type { Probed } from '../ledger.ts';
 import type { Facts } from './checker.ts';
 

@@ -2,7 +2,7 @@
  * Tried: while a release is desired that does not start, at most one shard's run gives its shard up for it: the others
  * stay until their slot is over.
  */
-import { layoutKey } from '../../../shared/store/keys.ts';
+import { layoutKey } from '../../../shared/store/records/keys.ts';
 import { isOfRun } from '../store.ts';
 import type { Change } from '../table.ts';
 import type { Checker } from './checker.ts';

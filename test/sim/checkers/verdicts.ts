@@ -1,5 +1,5 @@
 /** Which commits are verdicts of probes (rule 12), and which probes of the network stand behind them. */
-import type { ProbeRecord } from '../../../shared/core/records.ts';
+import type { ProbeRecord } from '../../../shared/core/spec/records.ts';
 import type { Endpoint, Health, SeenProbe } from '../network.ts';
 import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';

@@ -3,7 +3,7 @@
  * clock steps are the only fault, otherwise in the calm, after recovery, as soon as a rescue can come, as a schedule
  * whose clock is behind knows no slot after one that is done.
  */
-import type { ProbeRecord } from '../../../shared/core/records.ts';
+import type { ProbeRecord } from '../../../shared/core/spec/records.ts';
 import type { Probed } from '../ledger.ts';
 import { type Checker, isProbed, recoveryMs } from './checker.ts';
 

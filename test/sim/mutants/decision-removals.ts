@@ -1,8 +1,9 @@
 /** Decisions of the product that are made wrongly, one function each; see removals.ts. */
-import type { ProbeRecord, RestartRequest, TargetState } from '../../../shared/core/records.ts';
-import type { WorkerSpec } from '../../../shared/core/worker.ts';
+
+import type { WorkerSpec } from '../../../shared/core/kubelet/worker.ts';
+import type { ProbeRecord, RestartRequest, TargetState } from '../../../shared/core/spec/records.ts';
+import type { HeldTarget } from '../../../shared/holder/probing/held.ts';
 import type { ShardMessage } from '../../../shared/queue/queue.ts';
-import type { HeldTarget } from '../../../shared/run/probing/held-target.ts';
 import { type AnyOf, always, inProduct, type Replacement } from './replacement.ts';
 
 type Plans = (state: TargetState, nowMs: number, ...rest: never[]) => unknown;

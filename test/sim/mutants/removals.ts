@@ -2,12 +2,13 @@
  * Each protection of the product, taken away: the replacement of the one function that is the protection, in whichever
  * file it is. Only types are imported from the product, because its modules have to be loaded after the hook.
  */
-import type { ProbeRecord, StatusRecord } from '../../../shared/core/records.ts';
-import type { Signs } from '../../../shared/core/self-health.ts';
-import type { ProbeName } from '../../../shared/core/spec.ts';
-import type { Worker } from '../../../shared/core/worker.ts';
-import type { HeldTarget } from '../../../shared/run/probing/held-target.ts';
-import type { Run } from '../../../shared/run/run.ts';
+
+import type { Worker } from '../../../shared/core/kubelet/worker.ts';
+import type { Signs } from '../../../shared/core/self/health.ts';
+import type { ProbeRecord, StatusRecord } from '../../../shared/core/spec/records.ts';
+import type { ProbeName } from '../../../shared/core/spec/spec.ts';
+import type { HeldTarget } from '../../../shared/holder/probing/held.ts';
+import type { Run } from '../../../shared/holder/run.ts';
 import type { Condition, Operation, Store } from '../../../shared/store/store.ts';
 import { decisionRemovals } from './decision-removals.ts';
 import { type AnyOf, always, inProduct, type Replacement } from './replacement.ts';

@@ -1,6 +1,6 @@
 /** What has to hold in the world of `npm start`, judged by the truth alone. */
-import { bucketCount } from '../../../shared/core/slots.ts';
-import { hashRangeOf } from '../../../shared/store/keys.ts';
+import { bucketCount } from '../../../shared/core/shards/slots.ts';
+import { hashRangeOf } from '../../../shared/store/records/keys.ts';
 import type { FaultTimes } from './faults.ts';
 import { slowReadsMsMax } from './file-machine.ts';
 import type { Receiver } from './receivers.ts';

@@ -12,7 +12,7 @@ import type { AlertLog } from '../../../shared/alerts/alerting.ts';
 import { decodeKept, keptText } from '../../../shared/alerts/kept-alerts.ts';
 import { type Clock, sleep } from '../../../shared/lib/clock.ts';
 import type { Random } from '../../../shared/lib/random.ts';
-import { type SqliteStore, sqliteStore } from '../../../shared/store/sqlite.ts';
+import { type SqliteStore, sqliteStore } from '../../../shared/store/sqlite/sqlite.ts';
 import { StoreUnavailable } from '../../../shared/store/store.ts';
 import { forever, type Life } from './life.ts';
 

@@ -2,8 +2,8 @@
  * What a simulated process has in place of the machine's file system events, its thread for files and the calls that
  * find them: all of it comes in the world's time, so a seed repeats it.
  */
-import type { ConfigurationPorts } from '../../../functions/local/configuration.ts';
-import { targetsIn } from '../../../functions/local/file-targets.ts';
+import type { ConfigurationPorts } from '../../../functions/local/config/configuration.ts';
+import { targetsIn } from '../../../functions/local/config/file-targets.ts';
 import { type Clock, sleep } from '../../../shared/lib/clock.ts';
 import type { Random } from '../../../shared/lib/random.ts';
 import { immediateSearch } from '../../support/immediate-search.ts';

@@ -22,7 +22,7 @@ export const startMutants: readonly StartMutant[] = [
   {
     name: 'a failing store is not looked at',
     change: {
-      file: 'functions/local/alert-prober.ts',
+      file: 'functions/local/alerts/alert-prober.ts',
       from: 'if (failing && nowMs - failing.monotonicMs >= storeFailsMs)',
       to: 'if (failing && nowMs < 0)',
     },
@@ -58,7 +58,7 @@ export const startMutants: readonly StartMutant[] = [
   {
     name: 'a problem of the prober is offered when it begins',
     change: {
-      file: 'functions/local/alerts.ts',
+      file: 'functions/local/alerts/alerts.ts',
       from: "if (degraded && isOn()) offer({ kind: 'prober', degraded });",
       to: [
         'const kinds = degraded?.map(({ problem }) => problem).join();',
@@ -75,36 +75,44 @@ export const startMutants: readonly StartMutant[] = [
       from: 'for (const rule of this.#rules)\n        if (rule.matchesEvent(event))',
       to: 'for (const rule of this.#rules.slice(0, 1))\n        if (rule.matchesEvent(event))',
     },
-    by: tested('local/alert-prober'),
+    by: tested('local/alerts/alert-prober'),
   },
   {
     name: 'half a file is applied',
     change: {
-      file: 'functions/local/config-rest.ts',
+      file: 'functions/local/config/config-rest.ts',
       from: 'export const restMs = 30_000;',
       to: 'export const restMs = 0;',
     },
-    by: tested('local/configuration'),
+    by: tested('local/config/configuration'),
   },
   {
     name: 'files are at rest although they could not be looked at meanwhile',
-    change: { file: 'functions/local/config-rest.ts', from: 'nowMs - this.#lookedMs > gapMsMax', to: 'false' },
-    by: tested('local/config-rest'),
+    change: { file: 'functions/local/config/config-rest.ts', from: 'nowMs - this.#lookedMs > gapMsMax', to: 'false' },
+    by: tested('local/config/config-rest'),
   },
   {
     name: 'what is read counts as the version that was found',
-    change: { file: 'functions/local/config-targets.ts', from: 'this.isBehind ||= !isFound;', to: '' },
-    by: tested('local/config-rest'),
+    change: { file: 'functions/local/config/config-targets.ts', from: 'this.isBehind ||= !isFound;', to: '' },
+    by: tested('local/config/config-rest'),
   },
   {
     name: 'what is read counts as the version that has waited',
-    change: { file: 'functions/local/config-targets.ts', from: 'isSame = isFound && before', to: 'isSame = before' },
-    by: tested('local/config-rest'),
+    change: {
+      file: 'functions/local/config/config-targets.ts',
+      from: 'isSame = isFound && before',
+      to: 'isSame = before',
+    },
+    by: tested('local/config/config-rest'),
   },
   {
     name: 'half a file has the right to remove what the version that cannot be read may have',
-    change: { file: 'functions/local/known-file.ts', from: 'unread !== undefined || isInvalid', to: 'isInvalid' },
-    by: tested('local/config-slow-reads'),
+    change: {
+      file: 'functions/local/config/known-file.ts',
+      from: 'unread !== undefined || isInvalid',
+      to: 'isInvalid',
+    },
+    by: tested('local/config/config-slow-reads'),
   },
   {
     name: 'an event that finds its queue full keeps later ones of its key out',
@@ -118,43 +126,43 @@ export const startMutants: readonly StartMutant[] = [
   {
     name: 'a scan outweighs a later look',
     change: {
-      file: 'functions/local/alert-targets.ts',
+      file: 'functions/local/alerts/alert-targets.ts',
       from: 'if (since.has(label) || isWell(input)) continue;',
       to: 'if (isWell(input)) continue;',
     },
-    by: tested('local/alert-targets'),
+    by: tested('local/alerts/alert-targets'),
   },
   {
     name: 'a look during a scan is no sign of life',
     change: {
-      file: 'functions/local/alert-targets.ts',
+      file: 'functions/local/alerts/alert-targets.ts',
       from: 'new Set([...spared, ...since])',
       to: 'spared',
     },
-    by: tested('local/alert-targets'),
+    by: tested('local/alerts/alert-targets'),
   },
   {
     name: 'a full disk keeps no alerts',
     change: {
-      file: 'functions/local/alert-file.ts',
+      file: 'functions/local/alerts/alert-file.ts',
       from: 'await reserve.write(keptText(kept)).catch(() => {\n          throw error;\n        });',
       to: 'throw error;',
     },
-    by: tested('local/alert-reserve'),
+    by: tested('local/alerts/alert-reserve'),
   },
   {
     name: 'a power loss during a write to the reserve takes what it had',
-    change: { file: 'functions/local/alert-reserve.ts', from: 'const halves = 2;', to: 'const halves = 1;' },
-    by: tested('local/alert-reserve'),
+    change: { file: 'functions/local/alerts/alert-reserve.ts', from: 'const halves = 2;', to: 'const halves = 1;' },
+    by: tested('local/alerts/alert-reserve'),
   },
   {
     name: 'the reserve outweighs a later file of alerts',
     change: {
-      file: 'functions/local/alert-reserve.ts',
+      file: 'functions/local/alerts/alert-reserve.ts',
       from: 'return found?.after === (await versionOf(alertsPath)) ? found.text : undefined;',
       to: 'return found?.text;',
     },
-    by: tested('local/alert-reserve'),
+    by: tested('local/alerts/alert-reserve'),
   },
   {
     name: 'a status that cannot be read is an end',
@@ -164,52 +172,52 @@ export const startMutants: readonly StartMutant[] = [
   {
     name: 'kept alerts are made in one turn',
     change: {
-      file: 'functions/local/alert-file.ts',
+      file: 'functions/local/alerts/alert-file.ts',
       from: 'slicesOf(keptText(kept))',
       to: "[...keptText(kept)].join('')",
     },
-    by: tested('local/alert-file'),
+    by: tested('local/alerts/alert-file'),
   },
   {
     name: 'counters are read behind what they count',
     change: {
-      file: 'shared/run/load.ts',
+      file: 'shared/holder/load.ts',
       from: 'loaded.counters = counters;\n  loaded.loadedAtMs',
       to: 'loaded.counters = await readChanges(ports.store, message.buckets, false);\n  loaded.loadedAtMs',
     },
-    by: tested('run/load'),
+    by: tested('holder/load'),
   },
   {
     name: 'memory of a run that ended otherwise',
     change: {
-      file: 'shared/run/run-shard.ts',
+      file: 'shared/holder/shard-run.ts',
       from: "const loaded = idle && end.kind === 'slotDone' && { loaded: loader.loaded() };",
       to: 'const loaded = { loaded: loader.loaded() };',
     },
-    by: tested('run/kept-memory'),
+    by: tested('holder/kept-memory'),
   },
   {
     name: 'no last beat of a run that was asked to leave',
     change: {
-      file: 'shared/run/run-shard.ts',
+      file: 'shared/holder/shard-run.ts',
       from: "kind === 'slotDone' || kind === 'asked' || kind === 'handover'",
       to: "kind === 'slotDone'",
     },
-    by: tested('run/ask-to-leave', 'run/run-shard', 'run/host'),
+    by: tested('holder/ask-to-leave', 'holder/shard-run', 'holder/host'),
   },
   {
     name: 'a request of the far future waits for it',
     change: {
-      file: 'shared/core/restart-requests.ts',
+      file: 'shared/core/status/restart-requests.ts',
       from: ' || nextAtMs > nowMs + requestAgainMaxMs + clockSkewMsMax',
       to: '',
     },
-    by: tested('core/restart-requests'),
+    by: tested('core/status/restart-requests'),
   },
   {
     name: 'a commit in doubt is undone',
     change: {
-      file: 'shared/store/sqlite-groups.ts',
+      file: 'shared/store/sqlite/groups.ts',
       from: 'const isInDoubt = isIoError(error);',
       to: 'const isInDoubt = false;',
     },
@@ -218,7 +226,7 @@ export const startMutants: readonly StartMutant[] = [
   {
     name: 'a commit that failed is in doubt',
     change: {
-      file: 'shared/store/sqlite-groups.ts',
+      file: 'shared/store/sqlite/groups.ts',
       from: 'const isInDoubt = isIoError(error);',
       to: 'const isInDoubt = true;',
     },
@@ -245,35 +253,43 @@ export const startMutants: readonly StartMutant[] = [
   {
     name: 'a minute after a crash counts as covered',
     change: {
-      file: 'shared/run/tick.ts',
+      file: 'shared/holder/tick.ts',
       from: 'if (before.doneSlot !== before.slot) {',
       to: 'if (before.doneSlot > before.slot) {',
     },
-    by: tested('run/tick-covered'),
+    by: tested('holder/tick-covered'),
   },
   {
     name: 'a target is removed although another file has it by now',
     change: {
-      file: 'functions/local/config-pruning.ts',
+      file: 'functions/local/config/config-pruning.ts',
       from: 'stored && stored.target.annotations[configFileAnnotation] !== file',
       to: 'stored && stored.target.uid === file',
     },
-    by: tested('local/config-pruning'),
+    by: tested('local/config/config-pruning'),
   },
   {
     name: 'no scan after a start',
-    change: { file: 'functions/local/alerts.ts', from: 'const firstScanMs = 30_000;', to: 'const firstScanMs = 3e9;' },
+    change: {
+      file: 'functions/local/alerts/alerts.ts',
+      from: 'const firstScanMs = 30_000;',
+      to: 'const firstScanMs = 3e9;',
+    },
     by: simulated('power-loss', 'events'),
   },
   {
     name: 'a new process waits for the run of a dead one',
-    change: { file: 'functions/local/shard-host.ts', from: 'const isAlone = isFirst;', to: 'const isAlone = false;' },
+    change: {
+      file: 'functions/local/process/shard-host.ts',
+      from: 'const isAlone = isFirst;',
+      to: 'const isAlone = false;',
+    },
     by: simulated('clock-step', 'power-loss'),
   },
   {
     name: 'a new process believes the slots of a dead one',
     change: {
-      file: 'functions/local/shard-host.ts',
+      file: 'functions/local/process/shard-host.ts',
       from: 'isFirst ? ofNewProcess(sent) : sent',
       to: 'sent',
     },
@@ -282,7 +298,7 @@ export const startMutants: readonly StartMutant[] = [
   {
     name: 'a slot that is hours ahead counts as done',
     change: {
-      file: 'functions/local/shard-host.ts',
+      file: 'functions/local/process/shard-host.ts',
       from: 'const sent = ofOneClock(message);',
       to: 'const sent = message;',
     },

@@ -1,6 +1,6 @@
 /** Receivers of alerts that misbehave, and what a person sees there. */
 
-import type { alertSender } from '../../../functions/local/alert-sender.ts';
+import type { alertSender } from '../../../functions/local/alerts/alert-sender.ts';
 import type { Notification } from '../../../shared/alerts/alert-state.ts';
 import type { SendOutcome } from '../../../shared/alerts/delivery.ts';
 import { type Clock, sleep } from '../../../shared/lib/clock.ts';

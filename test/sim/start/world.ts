@@ -4,8 +4,8 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConfigSetup } from '../../../functions/local/config-file.ts';
-import { type Runtime, startRuntime } from '../../../functions/local/runtime.ts';
+import type { ConfigSetup } from '../../../functions/local/config/config-file.ts';
+import { type Runtime, startRuntime } from '../../../functions/local/process/runtime.ts';
 import { alertRules } from '../../../shared/alerts/alert-rule.ts';
 import { parseConfig } from '../../../shared/config/read-config.ts';
 import type { Random } from '../../../shared/lib/random.ts';

@@ -1,8 +1,8 @@
 /** One target in each of two deployments: how it gets ready, fails, comes back and ends. */
 import assert from 'node:assert/strict';
 import type { ProberView } from '../../../../shared/api/routes/prober.ts';
-import type { TargetView } from '../../../../shared/api/target-schema.ts';
-import type { TargetSpecInput } from '../../../../shared/core/spec-input.ts';
+import type { TargetView } from '../../../../shared/api/schema/target-schema.ts';
+import type { TargetSpecInput } from '../../../../shared/core/spec/spec-input.ts';
 import { until } from '../../../support/wait.ts';
 import { type Api, answered } from '../../api.ts';
 import { conditionOf } from '../../stage.ts';

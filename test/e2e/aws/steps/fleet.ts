@@ -1,6 +1,6 @@
 /** Many targets that are well, and none besides. */
 
-import type { TargetView } from '../../../../shared/api/target-schema.ts';
+import type { TargetView } from '../../../../shared/api/schema/target-schema.ts';
 import { sleep, systemClock } from '../../../../shared/lib/clock.ts';
 import { inLanes } from '../../../support/lanes.ts';
 import { until } from '../../../support/wait.ts';

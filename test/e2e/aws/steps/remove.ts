@@ -1,6 +1,6 @@
 /** Targets that end: with a grace period, at once, and because the desired set does not name them. */
 import assert from 'node:assert/strict';
-import { exitCodes } from '../../../../functions/cli/exit-codes.ts';
+import { exitCodes } from '../../../../functions/cli/words/exit-codes.ts';
 import { pause } from '../../../support/wait.ts';
 import { answered } from '../../api.ts';
 import { type Cloud, pathOf, untilGone, viewOf } from '../cloud.ts';

@@ -1,6 +1,6 @@
 /** The targets that most steps play with: one of each protocol, and some that are there to be removed. */
 import assert from 'node:assert/strict';
-import type { TargetSpecInput } from '../../../../shared/core/spec-input.ts';
+import type { TargetSpecInput } from '../../../../shared/core/spec/spec-input.ts';
 import { startGrpcServer } from '../../../support/grpc-server.ts';
 import { until } from '../../../support/wait.ts';
 import { type Cloud, receivedOf } from '../cloud.ts';

@@ -5,7 +5,7 @@
  * counts its share of a take-over, and the schedule counts from its first minute without a write, after it has weighed
  * all buckets.
  */
-import { residentSlotMs } from '../../../../shared/core/slots.ts';
+import { residentSlotMs } from '../../../../shared/core/shards/slots.ts';
 import { atLeast, atMost, exactly, type Figure, judged } from '../../../support/figures.ts';
 import { until } from '../../../support/wait.ts';
 import { type Cloud, functionParts } from '../cloud.ts';

@@ -1,5 +1,5 @@
 /** Targets that undergo everything that events report, and what the API has to show of each in the end. */
-import type { ContainerStatusView, TargetView } from '../../../../shared/api/target-schema.ts';
+import type { ContainerStatusView, TargetView } from '../../../../shared/api/schema/target-schema.ts';
 import { answered, reportRunning } from '../../api.ts';
 import { isReady, register, targetPath } from '../listed.ts';
 import type { Stage } from './stage.ts';

@@ -1,5 +1,5 @@
 /** Only restart requests get lost: they are published again until a subscriber acts on them. */
-import { requestAgainFirstMs } from '../../../../shared/core/restart-requests.ts';
+import { requestAgainFirstMs } from '../../../../shared/core/status/restart-requests.ts';
 import { sleep, systemClock } from '../../../../shared/lib/clock.ts';
 import { atMost, exactly, type Figure, unjudged } from '../../../support/figures.ts';
 import type { Length } from '../step.ts';

@@ -1,7 +1,7 @@
 /** A bus that delivers nothing for minutes while targets change, and how soon every status is right afterwards. */
-import type { TargetView } from '../../../../shared/api/target-schema.ts';
+import type { TargetView } from '../../../../shared/api/schema/target-schema.ts';
 import { sleep, systemClock } from '../../../../shared/lib/clock.ts';
-import { targetAddress } from '../../../../shared/store/keys.ts';
+import { targetAddress } from '../../../../shared/store/records/keys.ts';
 import { readTarget } from '../../../../shared/table/targets.ts';
 import { atLeast, atMost, exactly, type Figure, quantileOf, unjudged } from '../../../support/figures.ts';
 import { seededRandom } from '../../../support/seeded-random.ts';
@@ -16,7 +16,7 @@ import { openStage, type Stage } from './stage.ts';
 
 /**
  * A minute has six of the intervals after which an unacked result is published again
- * (shared/run/probing/timekeeper.ts).
+ * (shared/holder/probing/timekeeper.ts).
  */
 const lossMs: Readonly<Record<Length, number>> = { full: 300_000, slice: 60_000 };
 const rightWithinMs = 60_000;

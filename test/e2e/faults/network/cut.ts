@@ -1,7 +1,7 @@
 /** A network that is cut under 500 targets and restored, and what the prober reports meanwhile and afterwards. */
 
 import { join } from 'node:path';
-import type { TargetView } from '../../../../shared/api/target-schema.ts';
+import type { TargetView } from '../../../../shared/api/schema/target-schema.ts';
 import { sleep, systemClock } from '../../../../shared/lib/clock.ts';
 import { atMost, exactly, type Figure, unjudged } from '../../../support/figures.ts';
 import { until } from '../../../support/wait.ts';
@@ -24,7 +24,7 @@ const herdMax = 2;
 const settleMsMax = 180_000;
 const cutMs: Readonly<Record<Length, number>> = { full: 180_000, slice: 60_000 };
 const afterMs: Readonly<Record<Length, number>> = { full: 90_000, slice: 45_000 };
-/** Two failed self-checks, or three successful ones, and a beat: see shared/core/self-health.ts. */
+/** Two failed self-checks, or three successful ones, and a beat: see shared/core/self/health.ts. */
 const seenWithinSeconds = 15;
 /** After 40 s without a probe a result is unknown until the next probe. */
 const rightWithinSeconds = seenWithinSeconds + periodSeconds;

@@ -1,0 +1,62 @@
+/** Removes the targets of the configuration that its files name no longer. */
+
+import type { ApiDeps } from '../../../shared/api/deps.ts';
+import { scanTargets } from '../../../shared/api/lists/scan.ts';
+import { configFileAnnotation } from '../../../shared/api/schema/annotations.ts';
+import { changeTarget } from '../../../shared/api/targets/change-target.ts';
+import { planDelete } from '../../../shared/api/targets/target-plans.ts';
+import type { TargetRecord } from '../../../shared/core/spec/records.ts';
+import { pacer } from '../../../shared/lib/pace.ts';
+import { sliceMs } from '../../../shared/lib/slices.ts';
+import { targetAddress } from '../../../shared/store/records/keys.ts';
+import type { ConfigSources } from './config-sources.ts';
+import { isInDoubt, type Known } from './known-file.ts';
+
+type Pruning = {
+  readonly sources: Pick<ConfigSources, 'mayExist'>;
+  readonly known: ReadonlyMap<string, Known>;
+  readonly signal: AbortSignal;
+};
+
+/** Removes what files no longer name, as a DELETE does. Returns false if it has to be repeated. */
+export async function prune(deps: ApiDeps, { sources, known, signal }: Pruning): Promise<boolean> {
+  const named = new Set([...known.values()].flatMap(({ probes }) => [...(probes?.keys() ?? [])]));
+  const stays = ({ namespace, name }: TargetRecord, file: string) => {
+    const ofFile = known.get(file);
+    return named.has(`${namespace}/${name}`) || (ofFile ? isInDoubt(ofFile) : sources.mayExist(file));
+  };
+  const pause = pacer(deps.clock, sliceMs);
+  try {
+    for await (const { stored } of scanTargets(deps)) {
+      await pause();
+      if (signal.aborted) return false;
+      if (!stored) continue;
+      const { target } = stored;
+      const file = target.annotations[configFileAnnotation];
+      if (file !== undefined && target.deletionTimestampMs === undefined && !stays(target, file))
+        await remove(deps, target, file);
+    }
+    return true;
+  } catch (error) {
+    deps.log.warn('targets that no file names are not removed yet', { error });
+    return false;
+  }
+}
+
+/** Unless another client has made the target its own meanwhile. */
+async function remove(deps: ApiDeps, { namespace, name }: TargetRecord, file: string): Promise<void> {
+  const address = targetAddress(namespace, name);
+  const context = { address, preconditions: { mustBeNew: false }, identity: {}, nowMs: deps.clock.nowMs() };
+  const begin = planDelete(context, undefined);
+  const outcome = await changeTarget(deps, {
+    address,
+    plan: (stored) =>
+      stored && stored.target.annotations[configFileAnnotation] !== file
+        ? { kind: 'unchanged', stored }
+        : begin(stored),
+    reason: 'DeletionRequested',
+    dryRun: false,
+  });
+  if (outcome.kind === 'ok' && outcome.stored.target.deletionTimestampMs !== undefined)
+    deps.log.info('target removed: no file of the configuration names it any more', { namespace, name, file });
+}

@@ -1,0 +1,28 @@
+/** The problem for an exception, at the API's edge and at an entry of a batch: an unreachable store, or a bug. */
+import { deniedForMs } from '../../aws/access.ts';
+import { StoreDenied, StoreUnavailable } from '../../store/store.ts';
+import type { ApiDeps } from '../deps.ts';
+import { brokenOff } from './body.ts';
+import { type Problem, problem } from './problem.ts';
+
+/** Thrown where a request waits for its next piece of work. No answer reaches the client. */
+export class ClientGone extends Error {}
+
+/** 503 with the time after which to try again, or 500; both are logged. */
+export function problemOfError({ log }: Pick<ApiDeps, 'log'>, error: unknown): Problem {
+  if (error instanceof ClientGone) return brokenOff;
+  if (error instanceof StoreDenied)
+    return {
+      ...problem(503, 'store-unavailable', 'The service lacks a right to its store; its log says which.'),
+      headers: { 'retry-after': String(deniedForMs / 1_000) },
+    };
+  if (error instanceof StoreUnavailable) {
+    log.warn('request not served: store unavailable', { cause: error.message });
+    return {
+      ...problem(503, 'store-unavailable', 'The store is busy or unreachable; try again.'),
+      headers: { 'retry-after': '1' },
+    };
+  }
+  log.error('request failed', { error });
+  return problem(500, 'internal', 'The request failed; the log of the service says why.');
+}

@@ -1,0 +1,92 @@
+/**
+ * YAML text to plain JSON values, one a document: YAML 1.2 core schema, 010 as in 1.1, unique keys, bounded aliases and
+ * nesting.
+ */
+import { type Document, isScalar, visit } from 'yaml';
+import { valueSize } from '../../lib/value-size.ts';
+import { yamlDocuments } from '../../lib/yaml-documents.ts';
+import { withOctal } from '../../lib/yaml-octal.ts';
+import { depthMax, type ParsedDocuments, valuesMax } from './json-text.ts';
+import { hasLostFields, isOneLine, newlinesHint } from './lost-newlines.ts';
+
+/** Aliases refer to anchors in a manifest; they are not for multiplying it. */
+const aliasCountMax = 100;
+/** Uses of anchors in one document. For each the parser looks at all anchors before it. */
+const aliasesMax = 1_000;
+/** Empty ones count: a parser makes each of them. */
+const documentsMax = 1_000;
+
+/** One for two characters of the largest text: more have no manifest, only texts that are made to cost. */
+const tokensMax = 32 * 1024;
+
+/**
+ * Empty documents are left out, as in Kubernetes. If a text of one line cannot be parsed, the reason also mentions how
+ * its line breaks may have been lost.
+ */
+export function parseYaml(text: string): ParsedDocuments {
+  const parsed = parsedOrMalformed(text);
+  if (parsed.kind === 'malformed') return isOneLine(text) ? malformed(`${parsed.reason}; ${newlinesHint}`) : parsed;
+  return hasLostFields(text, parsed.documents[0]) ? malformed(newlinesHint) : parsed;
+}
+
+function parsedOrMalformed(text: string): ParsedDocuments {
+  try {
+    return parsedDocuments(text);
+  } catch (error) {
+    // Thrown for too many tokens or aliases, and when flow collections nest deeper than the stack.
+    return malformed(error instanceof Error ? error.message : 'not YAML');
+  }
+}
+
+function parsedDocuments(text: string): ParsedDocuments {
+  const documents = yamlDocuments(text, {
+    documentsMax,
+    tokensMax,
+    stringKeys: true,
+    customTags: withOctal,
+    prettyErrors: false,
+    logLevel: 'silent',
+  });
+  if (documents.length > documentsMax) return malformed(`more than ${documentsMax} documents, empty ones included`);
+  const reason = whyMalformed(documents);
+  if (reason !== undefined) return malformed(reason);
+  const values: unknown[] = [];
+  // Aliases count as copies.
+  let valuesLeft = valuesMax;
+  for (const document of documents) {
+    if (aliasesIn(document) > aliasesMax) return malformed(`more than ${aliasesMax} aliases`);
+    const value: unknown = document.toJS({ maxAliasCount: aliasCountMax });
+    const size = valueSize(value, { valuesMax: valuesLeft, depthMax });
+    if (size.kind === 'tooMany') return malformed(`more than ${valuesMax} values`);
+    if (size.kind === 'tooDeep') return malformed(`nested deeper than ${depthMax}`);
+    valuesLeft -= size.values;
+    if (value !== null) values.push(value);
+  }
+  return { kind: 'parsed', documents: values };
+}
+
+function aliasesIn(document: Document.Parsed): number {
+  let count = 0;
+  visit(document, {
+    Alias: () => {
+      count += 1;
+    },
+  });
+  return count;
+}
+
+/** For several documents it names the position; empty documents do not count. */
+function whyMalformed(documents: readonly Document.Parsed[]): string | undefined {
+  const wrong = documents.findIndex(({ errors }) => errors.length > 0);
+  const error = documents[wrong]?.errors[0];
+  if (!error) return undefined;
+  const count = documents.slice(0, wrong).filter((each) => !isEmpty(each)).length;
+  return `${documents.length > 1 ? `document ${count}: ` : ''}${error.message} (at character ${error.pos[0]})`;
+}
+
+const isEmpty = ({ contents }: Document.Parsed): boolean =>
+  contents === null || (isScalar(contents) && contents.value === null);
+
+type Malformed = Extract<ParsedDocuments, { readonly kind: 'malformed' }>;
+
+const malformed = (reason: string): Malformed => ({ kind: 'malformed', reason });

@@ -1,0 +1,118 @@
+/**
+ * What the holder of a shard keeps in memory for each target: its committed records, its view of the pod and its
+ * workers.
+ */
+
+import type { BusEvent } from '../../bus/events.ts';
+import type { ContainerStatus, ProbeType } from '../../core/kubelet/types.ts';
+import type { PodView, WorkerSpec } from '../../core/kubelet/worker.ts';
+import type { Reach } from '../../core/self/health.ts';
+import type { HangRecord, ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../../core/spec/records.ts';
+import type { PlacedContainer, Probe, ProbeName } from '../../core/spec/spec.ts';
+import { type Observed, observe } from '../../core/status/observed.ts';
+import type { HeapItem } from '../../lib/heap.ts';
+import type { ProbeMetricLabels } from '../../prober/metrics.ts';
+import type { ProbeOrder } from '../../prober/probe.ts';
+import type { TargetAddress } from '../../store/records/keys.ts';
+import { stateOf } from './held-state.ts';
+import type { ProbeSchedule } from './probe-schedule.ts';
+import type { ProbeVerdict } from './probe-verdict.ts';
+import type { Place } from './sockets.ts';
+
+/** The part of a held probe that follows from its target's spec. Only workers.ts replaces it. */
+export type HeldSpec = {
+  readonly container: PlacedContainer;
+  readonly probe: Probe;
+  readonly order: ProbeOrder;
+  readonly worker: WorkerSpec;
+  readonly digest: string;
+  /** What the watchdog calls the probe. */
+  readonly workName: string;
+  /** The canaries that cover the probe; absent: it runs a command, which has what the process says. */
+  readonly reach?: Reach | undefined;
+  /** The probe has left the spec, or its target is terminating. The next step ends the worker. */
+  readonly stopping: boolean;
+};
+
+/** When it is the turn of a probe, or of the target itself if `probe` is absent. The loop sets it. */
+export type Turn = HeapItem & { readonly held: HeldTarget; readonly probe?: HeldProbe };
+
+/** A worker in three parts, each written by one file. */
+export type HeldProbe = {
+  readonly name: ProbeName;
+  /** Made and used by the loop. */
+  turn?: Turn;
+  readonly probeType: ProbeType;
+  readonly labels: ProbeMetricLabels;
+  readonly spec: HeldSpec;
+  readonly schedule: ProbeSchedule;
+  readonly verdict: ProbeVerdict;
+};
+
+/** A probe that is due, with its place in the socket budget. */
+export type Due = { readonly probe: HeldProbe; readonly place: Place };
+
+/** A commit that, as far as this run knows, STATUS has not acked. */
+export type Unacked = {
+  readonly version: number;
+  /** Absent if another run made the commit. That run may have ended before it published the event. */
+  readonly event?: BusEvent;
+  readonly publishedAtMs: number;
+  /** When this run committed or read the first change that STATUS has not taken in, monotonic ms. */
+  readonly sinceMs: number;
+};
+
+export type HeldTarget = {
+  readonly address: TargetAddress;
+  /** Made and used by the loop. */
+  turn?: Turn;
+  target: TargetRecord;
+  report: ReportRecord | undefined;
+  hang: HangRecord | undefined;
+  status: StatusRecord;
+  /** Every PROBE item of the uid, including those whose worker has ended. */
+  readonly records: Map<ProbeName, ProbeRecord>;
+  readonly probes: Map<ProbeName, HeldProbe>;
+  readonly unacked: Map<ProbeName, Unacked>;
+  observed: Observed;
+  /** When a status-sync was last requested. */
+  syncAskedAtMs: number;
+  /** Its place in the line of targets for which something is to be published again. Absent: it does not wait. */
+  ticket?: number | undefined;
+  /** No longer held: the target was purged, or one with another uid took its name. */
+  gone: boolean;
+};
+
+/** The turn of this probe, or of the target itself. */
+export function turnOf(held: HeldTarget, probe?: HeldProbe): Turn {
+  const of = probe ?? held;
+  of.turn ??= { dueMs: Number.POSITIVE_INFINITY, heapPlace: -1, held, ...(probe && { probe }) };
+  return of.turn;
+}
+
+/** Recomputes the view. Returns the readiness workers whose container has started since; they probe at once. */
+export function refreshView(held: HeldTarget): readonly ProbeName[] {
+  const before = held.observed;
+  held.observed = observe(stateOf(held));
+  return held.observed.triggered.filter((name) => {
+    const container = name.slice(0, name.lastIndexOf('#'));
+    const old = containerStatus(before, container);
+    return old !== undefined && old.started !== true;
+  });
+}
+
+/** The pod as one of its workers sees it. */
+export function podView(held: HeldTarget, container: string): PodView {
+  const status = containerStatus(held.observed, container);
+  return {
+    phase: held.observed.phase,
+    deletionTimestampSet: held.target.deletionTimestampMs !== undefined,
+    allContainersRestarting: false,
+    container: status,
+  };
+}
+
+export function containerStatus(observed: Observed, container: string): ContainerStatus | undefined {
+  const named = (status: ContainerStatus) => status.name === container;
+  return observed.containerStatuses.find(named) ?? observed.initContainerStatuses.find(named);
+}

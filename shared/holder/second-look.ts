@@ -1,0 +1,74 @@
+/** Answers another process that doubts what it sees: probes a sample of its targets from here, and says so in RUN. */
+
+import type { Reach } from '../core/self/health.ts';
+import { seenIn } from '../core/self/second-look.ts';
+import { probeName, specProbes } from '../core/spec/spec.ts';
+import { type ProbeOrder, probe } from '../prober/probe.ts';
+import type { LookMessage, SampledProbe } from '../queue/queue.ts';
+import { runKey, targetAddress } from '../store/records/keys.ts';
+import { StoreUnavailable } from '../store/store.ts';
+import { readTarget } from '../table/targets.ts';
+import { writeSurely } from '../table/write.ts';
+import { beatConditions } from './beat.ts';
+import { fencedPorts, type Ports } from './ports.ts';
+import { heldSpecOf } from './probing/held-spec.ts';
+import { type SelfWatch, selfWatch } from './self-check/verdict.ts';
+
+/**
+ * A target that is gone, no longer has the probe or cannot be read counts as neither, as does a prober error. false:
+ * this process doubts what it has seen itself, and has not answered.
+ *
+ * @throws StoreUnavailable: the one that asked believes itself
+ */
+export async function answerLook(ports: Ports, message: LookMessage): Promise<boolean> {
+  const { shard, token, number, sample } = message;
+  const over = new AbortController();
+  const { secondPlace: _, ...own } = ports;
+  const self = selfWatch(
+    { ports: own, message, token, signal: over.signal },
+    { inDoubt: false, onRefused: () => undefined },
+  );
+  try {
+    const orders = await Promise.all(sample.map((one) => orderedOf(ports, one)));
+    const seen = seenIn(await Promise.all(orders.flatMap((one) => (one ? [judged(ports, self, one)] : []))));
+    if (self.voidFailures() > 0) return false;
+    const look = { token, number, ...seen };
+    await writeSurely(fencedPorts(ports), [
+      { kind: 'update', key: runKey(shard), set: { look }, if: beatConditions({ token }) },
+    ]);
+    ports.log.info('second look given', { shard, ...look });
+    return true;
+  } finally {
+    over.abort();
+    await self.stop();
+  }
+}
+
+type Ordered = { readonly order: ProbeOrder; readonly reach: Reach };
+
+/** undefined: there is nothing to ask over the network. */
+async function orderedOf(ports: Ports, { namespace, name, container, probeType }: SampledProbe) {
+  const read = await readable(readTarget(ports.store, targetAddress(namespace, name)));
+  const entry = read && specProbes(read.target.spec).find((one) => one.name === probeName(container, probeType));
+  const { order, reach } = entry ? heldSpecOf(read.target, entry) : {};
+  return order && reach && { order, reach };
+}
+
+/** A function that returned because of one target would leave the others pending: Lambda freezes it. */
+async function readable<Value>(reading: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return undefined;
+  }
+}
+
+async function judged(ports: Ports, self: SelfWatch, { order, reach }: Ordered) {
+  const watched = self.watch();
+  try {
+    return await watched.judge(await probe(ports, order), { reach, changes: true, confirms: false, turns: true });
+  } finally {
+    watched.done();
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * kubelet's gRPC probe: `grpc.health.v1.Health/Check`, plaintext, on a fresh connection, with one deadline for
+ * connecting and calling. Source: pkg/probe/grpc; for the connection and for reading the answer: grpc-go.
+ */
+
+import { goDuration } from '../../core/go/duration.ts';
+import { goQuote } from '../../core/go/text.ts';
+import type { Attempt, FailureClass, PhaseTimings } from '../../core/kubelet/types.ts';
+import type { GrpcRequest } from '../../core/spec/handler-grpc.ts';
+import { userAgent } from '../../core/spec/user-agent.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { hostPort } from '../../net/dial-failure.ts';
+import type { Dial, DialFailure, SocketPermit } from '../../net/net.ts';
+import { failedDial } from '../failed-dial.ts';
+import type { Prober } from '../prober.ts';
+import type { CallOutcome } from './call.ts';
+import { codeName, encodeAuthority, serving, servingStatusName } from './codec.ts';
+import { type Connected, connectOnce, connectUntil, type NotConnected } from './connect.ts';
+import type { RpcResult } from './reply.ts';
+import { rpcCode } from './status.ts';
+
+export type GrpcProberOptions = { readonly dial: Dial; readonly clock: Clock };
+
+/**
+ * Only SERVING succeeds. Every other outcome is a failure with kubelet's text, except that a denied dial and an
+ * internal error of the prober are prober errors.
+ */
+export function grpcProber(options: GrpcProberOptions): Prober<GrpcRequest> {
+  return async (request, permit) => {
+    const startMs = options.clock.monotonicMs();
+    const deadlineMs = startMs + request.timeoutMs;
+    const asked = await ask(request, deadlineMs, { ...options, permit });
+    const totalMs = options.clock.monotonicMs() - startMs;
+    if (asked.kind === 'internal') return failedDial(asked.failure, totalMs);
+    if (asked.kind === 'late') return notConnected(request, asked.failure, totalMs);
+    const { connected, outcome } = asked;
+    const { dnsMs, connectMs } = connected;
+    const firstByteMs = outcome.firstByteMs;
+    return verdict(request, outcome.result, {
+      ...(dnsMs !== undefined && { dnsMs }),
+      connectMs,
+      ...(firstByteMs !== undefined && { firstByteMs }),
+      totalMs,
+    });
+  };
+}
+
+type Asked = { readonly kind: 'answered'; readonly connected: Connected; readonly outcome: CallOutcome } | NotConnected;
+
+type Asking = GrpcProberOptions & { readonly permit: SocketPermit | undefined };
+
+/**
+ * grpc-go silently repeats a call whose request did not leave, as often as that happens, and once a call that the
+ * server did not begin to process; but it does not wait for a connection again. With a server that sends GOAWAY right
+ * after its greeting it tries one connection after another, until a request happens to leave before the GOAWAY. Here
+ * the request of the last connection leaves in any case.
+ */
+const repeatedMax = 16;
+
+async function ask(request: GrpcRequest, deadlineMs: number, options: Asking): Promise<Asked> {
+  const { host, port, service } = request;
+  const call = { authority: encodeAuthority(hostPort(host, port)), service, userAgent, deadlineMs };
+  const first = await connectUntil(request, deadlineMs, { ...options, call, attempt: firstAttempt });
+  if (first.kind !== 'connected') return first;
+  let connected = first;
+  for (let repeated = 1; ; repeated += 1) {
+    const answered: Asked = { kind: 'answered', connected, outcome: await connected.session.outcome };
+    if (!answered.outcome.isRepeated) return answered;
+    const attempt = { isEager: repeated >= repeatedMax, isFirst: false };
+    const again = await connectOnce(request, deadlineMs, { ...options, call, attempt });
+    // What this machine lacks says nothing about the server.
+    if (again.kind === 'internal') return again;
+    if (again.kind !== 'connected') return answered;
+    connected = again;
+  }
+}
+
+const firstAttempt = { isEager: false, isFirst: true };
+
+/** kubelet has one text for every reason; the class keeps the last one apart. */
+function notConnected(request: GrpcRequest, failure: DialFailure | undefined, totalMs: number): Attempt {
+  const address = goQuote(hostPort(request.host, request.port));
+  const within = goDuration(request.timeoutMs);
+  const dnsMs = failure?.dnsMs;
+  return {
+    outcome: 'failure',
+    output: `timeout: failed to connect service ${address} within ${within}: context deadline exceeded`,
+    failureClass: failure?.failureClass ?? 'CONNECT_TIMEOUT',
+    timings: { ...(dnsMs !== undefined && { dnsMs }), totalMs },
+  };
+}
+
+function verdict(request: GrpcRequest, result: RpcResult, timings: PhaseTimings): Attempt {
+  const failure = (failureClass: FailureClass, output: string): Attempt => ({
+    outcome: 'failure',
+    output,
+    failureClass,
+    timings,
+  });
+  if (result.kind === 'answered') {
+    if (result.servingStatus === serving) return { outcome: 'success', output: 'service healthy', timings };
+    const name = goQuote(servingStatusName(result.servingStatus));
+    return failure('GRPC_NOT_SERVING', `service unhealthy (responded with ${name})`);
+  }
+  if (result.code === rpcCode.unimplemented) return failure('GRPC_STATUS', notImplemented + result.message);
+  if (result.code === rpcCode.deadlineExceeded)
+    return failure('TIMEOUT', `timeout: health rpc did not complete within ${goDuration(request.timeoutMs)}`);
+  const description = `code = ${codeName(result.code)} desc = ${result.message}`;
+  return failure('GRPC_STATUS', `error: health rpc probe failed: rpc error: ${description}`);
+}
+
+const notImplemented = 'error: this server does not implement the grpc health protocol (grpc.health.v1.Health): ';
