@@ -5,7 +5,7 @@ import { ArnFormat, Stack } from 'aws-cdk-lib';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { type SecretHostTexts, secretVariable } from '../functions/secret-variable.ts';
-import { secretReference } from '../shared/core/spec/secret-reference.ts';
+import { secretReference } from '../shared/core/spec/secret-hosts.ts';
 import { awsSecretPrefix } from '../shared/secrets/aws.ts';
 import { allow } from './statement.ts';
 

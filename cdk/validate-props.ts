@@ -1,4 +1,5 @@
 /** Validates props at synth and reports all errors at once, each with the prop's name and the allowed values. */
+
 import { RemovalPolicy, type Stack, Token } from 'aws-cdk-lib';
 import { HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -8,7 +9,7 @@ import { canaryOf } from '../functions/canary.ts';
 import { emulatorStage } from '../functions/lambda/environment.ts';
 import { reachOf } from '../shared/core/self/health.ts';
 import { listed } from '../shared/core/spec/field-problem.ts';
-import { probeCpuMs } from '../shared/core/spec/handlers.ts';
+import { probeCpuMs } from '../shared/core/spec/handler-fields.ts';
 import { secretHost } from '../shared/core/spec/secret-hosts.ts';
 import { cheapestCompute, memoryFor } from '../shared/cost/compute.ts';
 import { type FleetLayout, fleetLayout, reaches } from '../shared/cost/fleet.ts';

@@ -1,7 +1,7 @@
 /** Parses a canary from a deployment's configuration or the command line. */
 import { isIPv6 } from 'node:net';
 import { portMax } from '../shared/core/spec/limits.ts';
-import type { Canary } from '../shared/holder/ports.ts';
+import type { Canary } from '../shared/holder/run.ts';
 
 /** Parses `host:port` or `[address]:port`; returns undefined for anything else. */
 export function canaryOf(value: string): Canary | undefined {

@@ -1,6 +1,6 @@
 /** The probing ports of one run, both on a machine and on AWS. They all use the run's clock and end with it. */
 
-import type { Ports } from '../shared/holder/ports.ts';
+import type { Ports } from '../shared/holder/run.ts';
 import { type Attribution, attributedClock } from '../shared/lib/attribution.ts';
 import { type Clock, type EndingClock, endingClock } from '../shared/lib/clock.ts';
 import { systemCpuMs } from '../shared/lib/cpu-time.ts';

@@ -2,8 +2,7 @@
  * Encodes the hosts of each secret in one environment variable: `ssm:/probelet/token a.test
  * b.test:443,secretsmanager:…`. Not JSON, because Lambda counts each quote twice towards its limit.
  */
-import { type SecretHosts, secretHost } from '../shared/core/spec/secret-hosts.ts';
-import { secretReference } from '../shared/core/spec/secret-reference.ts';
+import { type SecretHosts, secretHost, secretReference } from '../shared/core/spec/secret-hosts.ts';
 
 export type SecretHostTexts = { readonly [reference: string]: readonly string[] };
 

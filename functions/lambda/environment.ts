@@ -5,7 +5,7 @@
 import { functionMb } from '../../shared/core/shards/layout.ts';
 import { fleetLimits, type QuotaLimits } from '../../shared/core/shards/quota.ts';
 import type { SecretHosts } from '../../shared/core/spec/secret-hosts.ts';
-import type { Canary } from '../../shared/holder/ports.ts';
+import type { Canary } from '../../shared/holder/run.ts';
 import { didYouMean, readCidr } from '../../shared/net/cidr.ts';
 import { canaryOf } from '../canary.ts';
 import { secretHostsOf } from '../secret-variable.ts';

@@ -6,7 +6,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tokenCheck } from '../../shared/api/http/bearer-token.ts';
 import type { SecretHosts } from '../../shared/core/spec/secret-hosts.ts';
-import type { Canary } from '../../shared/holder/ports.ts';
+import type { Canary } from '../../shared/holder/run.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { visibleLine, withoutUserinfo } from '../../shared/lib/visible-text.ts';

@@ -3,7 +3,7 @@
  * published or kept per target.
  */
 
-import type { RunView } from '../../shared/holder/run-view.ts';
+import type { RunView } from '../../shared/holder/shard-run.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import type { ProbeMetrics } from '../../shared/prober/metrics.ts';
 import type { FunctionMetrics, MetricName, MetricValues } from '../lambda/metrics.ts';

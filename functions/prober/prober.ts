@@ -6,11 +6,10 @@
  */
 import type { Reach } from '../../shared/core/self/health.ts';
 import { type Host, settleReceived } from '../../shared/holder/host.ts';
-import type { ShardMemory } from '../../shared/holder/memory.ts';
-import type { Canary, Ports, SecondPlacePort } from '../../shared/holder/ports.ts';
 import { newSocketBudget, type SocketBudget } from '../../shared/holder/probing/sockets.ts';
 import { runReceived } from '../../shared/holder/receipt.ts';
-import type { RunView } from '../../shared/holder/run-view.ts';
+import type { Canary, Ports, SecondPlacePort } from '../../shared/holder/run.ts';
+import type { RunView, ShardMemory } from '../../shared/holder/shard-run.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { DialPolicy } from '../../shared/net/net.ts';
 import { resolver } from '../../shared/net/resolver.ts';

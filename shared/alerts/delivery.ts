@@ -2,9 +2,10 @@
  * Delivers notifications at least once. Each receiver has its own bounded queue, so one that fails or hangs does not
  * delay the others. Within a queue the order is kept: the end of an incident never overtakes its beginning.
  */
-import { ownProperty } from '../core/spec/own-property.ts';
+
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { ownProperty } from '../lib/own-property.ts';
 import type { Random } from '../lib/random.ts';
 import type { Notification } from './alert-state.ts';
 

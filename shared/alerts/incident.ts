@@ -3,7 +3,7 @@
  * notifications that follow.
  */
 import { createHash } from 'node:crypto';
-import { ownProperty } from '../core/spec/own-property.ts';
+import { ownProperty } from '../lib/own-property.ts';
 import { type AlertRule, silencedTimes } from './alert-rule.ts';
 import type { AlertState, Batch, Cause, Incident, Notification } from './alert-state.ts';
 import type { AlertTime } from './alert-time.ts';

@@ -5,12 +5,12 @@
 import { envelopeJson, envelopeOf } from '../bus/envelope.ts';
 import { schemaVersion } from '../bus/events.ts';
 import { toBusEvent } from '../bus/outbox.ts';
-import type { Condition } from '../core/kubelet/types.ts';
 import type { ProbeRecord, ShownStatus, StatusRecord, TargetState } from '../core/spec/records.ts';
 import { probeName } from '../core/spec/spec.ts';
+import type { Condition } from '../core/spec/types.ts';
 import { failureText } from '../core/status/failure-text.ts';
 import { requestEvent } from '../core/status/restart-requests.ts';
-import { shownStatus } from '../core/status/status-changed.ts';
+import { shownStatus } from '../core/status/sync.ts';
 import type { Json } from '../lib/json.ts';
 
 export type SeenTarget = {

@@ -6,7 +6,7 @@
 import { capacityOf } from '../core/shards/layout.ts';
 import { bucketCount, residentSlotMs, tickSlotMs } from '../core/shards/slots.ts';
 import { paceFactor } from '../core/shards/tick-plan.ts';
-import { probeCpuMs } from '../core/spec/handlers.ts';
+import { probeCpuMs } from '../core/spec/handler-fields.ts';
 import {
   type Fleet,
   type FleetLayout,

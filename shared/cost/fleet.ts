@@ -4,8 +4,9 @@
 
 import { capacityOf, planLayout, shareOf, splitAbove } from '../core/shards/layout.ts';
 import { bucketCount } from '../core/shards/slots.ts';
-import { type BucketWeight, probeBytes, targetBytes, tickPeriodSecondsMin } from '../core/shards/weight.ts';
-import { type ProbeCost, probeCpuMs } from '../core/spec/handlers.ts';
+import { type BucketWeight, probeBytes, targetBytes } from '../core/shards/weight.ts';
+import { type ProbeCost, probeCpuMs } from '../core/spec/handler-fields.ts';
+import { tickPeriodSecondsMin } from '../core/spec/limits.ts';
 
 /**
  * The way to a target, by what AWS bills for it: over the `internet`; by a public address in the same `region`; by a

@@ -2,7 +2,7 @@
  * What probes send and receive over the network, and what AWS bills for it. Pure. What targets pay for their answers
  * is not part of it.
  */
-import type { ProbeCost } from '../core/spec/handlers.ts';
+import type { ProbeCost } from '../core/spec/handler-fields.ts';
 import { type FleetPart, probesPerSecond } from './fleet.ts';
 import { monthSeconds, prices } from './prices.ts';
 

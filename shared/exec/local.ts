@@ -6,7 +6,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { goQuote } from '../core/go/text.ts';
-import { shortageOf } from '../core/self/shortage.ts';
+import { shortageOf } from '../core/self/sockets.ts';
 import type { ExecRequest } from '../core/spec/handler-exec.ts';
 import { afterArrivals, type Clock, sleep } from '../lib/clock.ts';
 import type { AllowList } from './allow-list.ts';

@@ -2,7 +2,6 @@
  * The beat of a run: every 5 s it writes to RUN that the shard is held and how current its probes are, conditional on
  * the run's token. A lost token, a refused lease or 12 s without a successful beat ends the run: a run in doubt stops.
  */
-
 import type { Route } from '../core/self/health.ts';
 import type { Overload } from '../core/self/overload.ts';
 import { lastBeat } from '../core/shards/beat.ts';
@@ -14,9 +13,8 @@ import { type Condition, StoreUnavailable } from '../store/store.ts';
 import type { Holder } from './holder.ts';
 import { type Inherited, observedNow } from './inherited.ts';
 import { layoutFollower } from './layout-follower.ts';
-import { fencedPorts } from './ports.ts';
 import type { Loop } from './probing/due-loop.ts';
-import type { Run } from './run.ts';
+import { fencedPorts, type Run } from './run.ts';
 import { doubtPublisher, overloadPublisher } from './self-check/events.ts';
 
 export const beatIntervalMs = 5_000;

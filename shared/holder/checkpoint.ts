@@ -3,8 +3,7 @@
  * those that differ from their PROBE item are written to the CHECKPOINT items of their bucket. An entry counts only for
  * the same uid and streak.
  */
-
-import { isPendingAtHandover } from '../core/kubelet/ticker-start.ts';
+import { isPendingAtHandover } from '../core/kubelet/ticker.ts';
 import { sleep } from '../lib/clock.ts';
 import { itemBytes, itemBytesMax } from '../store/item-size.ts';
 import {
@@ -19,11 +18,10 @@ import { writeSurely } from '../table/write.ts';
 import { epochCheck } from './commit/plan.ts';
 import type { Holder } from './holder.ts';
 import type { Loader } from './load.ts';
-import { fencedPorts } from './ports.ts';
 import type { HeldTarget } from './probing/held.ts';
 import { phasedOf } from './probing/reconcile.ts';
 import { saturatedRun } from './probing/step-plan.ts';
-import type { Run } from './run.ts';
+import { fencedPorts, type Run } from './run.ts';
 
 export const checkpointIntervalMs = 60_000;
 

@@ -3,8 +3,7 @@
  * buckets, wherever a lower token stands. Every later write of the run is conditional on that token, so only the
  * highest token can ever commit. A warm run writes EPOCH only where it writes anything else.
  */
-
-import type { Unheld } from '../core/kubelet/ticker-start.ts';
+import type { Unheld } from '../core/kubelet/ticker.ts';
 import { lastBeat } from '../core/shards/beat.ts';
 import type { ShardMessage } from '../queue/queue.ts';
 import { doneSlotOf, isAhead, isPassed, notPassed } from '../schedule/slots.ts';
@@ -14,8 +13,7 @@ import { pastOf } from '../store/records/run-of-epoch.ts';
 import type { Condition, Operation } from '../store/store.ts';
 import { writeKnown, writeSurely } from '../table/write.ts';
 import { type Inherited, inheritedFrom, predecessorsOf, runOf } from './inherited.ts';
-import { fencedPorts, type Ports } from './ports.ts';
-import type { Run } from './run.ts';
+import { fencedPorts, type Ports, type Run } from './run.ts';
 
 /** Buckets whose EPOCH is set in one transaction. */
 const bucketsPerWrite = 25;

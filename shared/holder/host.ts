@@ -15,8 +15,7 @@ import {
 import { decodeShardMessage } from '../queue/shard-message.ts';
 import { aheadOfScheduleMs } from '../schedule/slots.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import type { Ports } from './ports.ts';
-import type { RunEnd } from './run.ts';
+import type { Ports, RunEnd } from './run.ts';
 import { answerLook } from './second-look.ts';
 import type { RunOptions, runShard } from './shard-run.ts';
 

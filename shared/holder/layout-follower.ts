@@ -7,8 +7,7 @@
 import { generationAttribute } from '../store/records/items.ts';
 import { layoutKey, targetHash } from '../store/records/keys.ts';
 import { type Item, StoreUnavailable } from '../store/store.ts';
-import { fencedPorts } from './ports.ts';
-import type { Run, RunEnd } from './run.ts';
+import { fencedPorts, type Run, type RunEnd } from './run.ts';
 
 /**
  * Minimum lifetime of a run. Without it, a desired release that is never deployed would make all shards hand over

@@ -3,14 +3,13 @@
  * metrics of a process.
  */
 import { parseContainerID } from '../core/kubelet/container-id.ts';
-import type { ProbeType, Result } from '../core/kubelet/types.ts';
 import { type SpecProbe, specProbes } from '../core/spec/spec.ts';
+import type { ProbeType, Result } from '../core/spec/types.ts';
 import { staleAfterMs } from '../core/status/freshness.ts';
 import { hasEnded, shownOf, type UnknownReason } from '../core/status/shown.ts';
 import { conditionsOf } from '../core/status/target-status.ts';
 import type { Holder } from './holder.ts';
-import { containerStatus, type HeldTarget } from './probing/held.ts';
-import { stateOf } from './probing/held-state.ts';
+import { containerStatus, type HeldTarget, stateOf } from './probing/held.ts';
 
 export type TargetReading = {
   readonly namespace: string;

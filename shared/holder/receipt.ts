@@ -7,7 +7,6 @@
  * by an attribute of RUN, to leave. If it claimed the shard at once, that run could no longer write what its successor
  * needs.
  */
-
 import { lastBeat, lookAgainMs } from '../core/shards/beat.ts';
 import { type Clock, sleep } from '../lib/clock.ts';
 import { QueueDenied, QueueUnavailable, type ShardMessage } from '../queue/queue.ts';
@@ -17,8 +16,7 @@ import { layoutKey, runKey } from '../store/records/keys.ts';
 import { type Item, type Store, StoreUnavailable } from '../store/store.ts';
 import { writeSurely } from '../table/write.ts';
 import { beatConditions, beatIntervalMs, visibilityMs } from './beat.ts';
-import { fencedPorts, type Ports } from './ports.ts';
-import type { RunEnd } from './run.ts';
+import { fencedPorts, type Ports, type RunEnd } from './run.ts';
 import { runShard } from './shard-run.ts';
 
 /**

@@ -10,9 +10,9 @@ import { StoreUnavailable } from '../store/store.ts';
 import { readTarget } from '../table/targets.ts';
 import { writeSurely } from '../table/write.ts';
 import { beatConditions } from './beat.ts';
-import { fencedPorts, type Ports } from './ports.ts';
-import { heldSpecOf } from './probing/held-spec.ts';
-import { type SelfWatch, selfWatch } from './self-check/verdict.ts';
+import { heldSpecOf } from './probing/held.ts';
+import { fencedPorts, type Ports } from './run.ts';
+import { type SelfWatch, selfWatch } from './self-check/self-check.ts';
 
 /**
  * A target that is gone, no longer has the probe or cannot be read counts as neither, as does a prober error. false:

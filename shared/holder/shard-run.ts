@@ -2,27 +2,29 @@
  * One run: it holds a shard for a slot. Lambda, the local runtime and the simulation only host it. Everything that it
  * needs from outside is an argument, and it leaves nothing pending when it returns.
  */
-
 import { sleep, within } from '../lib/clock.ts';
+import type { ProbeMetrics } from '../prober/metrics.ts';
 import { QueueUnavailable, type ShardMessage } from '../queue/queue.ts';
+import type { Poison } from '../store/records/items.ts';
+import { hashRangeOf, type TargetAddress } from '../store/records/keys.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import { beatsOf, heartbeat, visibilityMs } from './beat.ts';
+import { type BeatState, type Beats, beatsOf, heartbeat, visibilityMs } from './beat.ts';
 import { checkpointer } from './checkpoint.ts';
 import { type Claimed, claimRun, takeToken } from './claim.ts';
 import { HeldTargets } from './held-targets.ts';
-import type { Holder } from './holder.ts';
-import { type Loaded, shardLoader } from './load.ts';
-import { type Kept, removeSeries, type ShardMemory } from './memory.ts';
-import { holderOf } from './new-holder.ts';
-import type { Ports } from './ports.ts';
+import { type Holder, holderOf } from './holder.ts';
+import { type Loaded, type Loader, shardLoader } from './load.ts';
 import { type Loop, startLoop } from './probing/due-loop.ts';
+import type { HeldTarget } from './probing/held.ts';
+import { quarantinedProbes } from './probing/hung-probe.ts';
+import type { LatenessCounts } from './probing/lateness.ts';
 import { makeUp, shiftSchedule } from './probing/probe-schedule.ts';
 import { shiftSeen } from './probing/probe-verdict.ts';
 import type { SocketBudget } from './probing/sockets.ts';
 import { tendTargets } from './probing/timekeeper.ts';
 import { probeCycle } from './probing/worker.ts';
-import { type Run, type RunEnd, startRun } from './run.ts';
-import { type RunView, viewOf } from './run-view.ts';
+import { readingsOf, type TargetReading } from './readings.ts';
+import { type Ports, type Run, type RunEnd, startRun } from './run.ts';
 import { coveredBy, shifted, tickOnce } from './tick.ts';
 
 /** Time for the probes in flight at the end of a run. The remaining ones are void; the next run makes them first. */
@@ -295,3 +297,106 @@ function guarded(run: Run, work: Promise<void>): Promise<void> {
     run.end({ kind: 'doubt', reason: 'a part of the run failed' });
   });
 }
+
+// A run as its host sees it, for the metrics.
+
+export type RunView = {
+  readonly shard: string;
+  /** Of its targets. */
+  readonly hashRange: string;
+  readonly token: number;
+  readonly targets: number;
+  readonly probes: number;
+  readonly inFlight: number;
+  /** How late the probes of this run have begun. */
+  readonly lateness: LatenessCounts;
+  /** Failures that this run has found and that did not count: void, or held back by the surge limit. */
+  readonly uncounted: { readonly void: number; readonly heldBack: number };
+  /** What the next beat will report. */
+  readonly beat: BeatState;
+  /** Time since the last successful beat began. */
+  readonly beatAgeMs: number;
+  /** For how long the status has not taken in the oldest change that this run knows of; 0: it has taken in all. */
+  readonly statusBehindMs: number;
+  readonly quarantined: readonly Poison[];
+  /** Reads this target again, if it is held: its deletion has effect before it is answered. */
+  reread(address: TargetAddress): Promise<void>;
+  /** Reads each held target when the iterator reaches it. */
+  readings(): Iterable<TargetReading>;
+};
+
+type Viewed = { readonly holder: Holder; readonly loop: Loop; readonly loader: Loader; readonly beats: Beats };
+
+export function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
+  const held = [...holder.targets.values()];
+  const { ports, message, token, confirmedAtMs } = holder.run;
+  return {
+    shard: message.shard,
+    hashRange: hashRangeOf(message.buckets),
+    token,
+    targets: held.length,
+    probes: held.reduce((count, { probes }) => count + probes.size, 0),
+    inFlight: loop.inFlight(),
+    lateness: loop.lateness(),
+    uncounted: { void: holder.self.voidFailures(), heldBack: holder.surgeLimit.heldBack() },
+    beat: beats.observe(),
+    beatAgeMs: ports.clock.monotonicMs() - confirmedAtMs(),
+    statusBehindMs: statusBehindMs(held, ports.clock.monotonicMs()),
+    quarantined: [...loader.quarantined(), ...held.flatMap(quarantinedProbes)],
+    async reread({ prefix }) {
+      const known = holder.targets.get(prefix);
+      if (known) await holder.reread([known]);
+    },
+    readings: () => readingsOf(holder),
+  };
+}
+
+function statusBehindMs(held: readonly HeldTarget[], monotonicMs: number): number {
+  let longestMs = 0;
+  for (const { unacked } of held)
+    for (const { sinceMs } of unacked.values()) longestMs = Math.max(longestMs, monotonicMs - sinceMs);
+  return longestMs;
+}
+
+// What a process remembers about the shards that it held last, so that their next run starts warm. If a shard's next
+// run goes elsewhere, the process forgets the shard and the metric series of its workers. Otherwise a process that
+// holds one shard after the other would accumulate all of them.
+
+/** By shard. The claim decides whether a run may continue with an entry. */
+export type ShardMemory = Map<string, Kept>;
+
+export type Kept = {
+  readonly token: number;
+  /** An entry of another generation is not used: other shards may hold some of its buckets by now. */
+  readonly generation: number;
+  readonly targets: Holder['targets'];
+  /** undefined if the run ended in doubt: the next run continues only with its metric series. */
+  readonly loaded: Loaded | undefined;
+  /** Monotonic. */
+  readonly keptAtMs: number;
+  /** How far the wall time of the targets' tickers is ahead of monotonic time. */
+  readonly wallOffsetMs: number;
+};
+
+/** A shard's next run begins at once or, in tick mode, in the next minute, which may be late. */
+const keptMs = 150_000;
+
+type Forgetting = { readonly metrics: ProbeMetrics; readonly nowMs: number };
+
+/** Forgets entries that are too old. `nowMs`: monotonic. */
+export function forgetOld(memory: ShardMemory, { metrics, nowMs }: Forgetting): void {
+  for (const [shard, { keptAtMs, targets }] of memory) {
+    if (nowMs - keptAtMs < keptMs) continue;
+    memory.delete(shard);
+    removeSeries(metrics, targets);
+  }
+}
+
+/** The workers of these targets have ended in this process, except those that it holds again (`held`). */
+export function removeSeries(metrics: ProbeMetrics, targets: Holder['targets'], held?: Holder['targets']): void {
+  const kept = new Set(labelsOf(held ?? new HeldTargets()).map((labels) => JSON.stringify(labels)));
+  for (const labels of labelsOf(targets)) if (!kept.has(JSON.stringify(labels))) metrics.remove(labels);
+}
+
+const labelsOf = (targets: Holder['targets']) =>
+  [...targets.values()].flatMap(({ probes }) => [...probes.values()].map(({ labels }) => labels));

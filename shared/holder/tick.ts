@@ -7,7 +7,7 @@ import { dueMs, readyWakes } from '../core/kubelet/ticker.ts';
 import { mayTrust } from '../core/self/health.ts';
 import { slotOf } from '../core/shards/slots.ts';
 import { planTick, type TickProbe, type TickSlot } from '../core/shards/tick-plan.ts';
-import { cpuMs } from '../core/shards/weight.ts';
+import { cpuMs } from '../core/spec/handlers.ts';
 import { sleep, within } from '../lib/clock.ts';
 import type { ShardMessage } from '../queue/queue.ts';
 import type { RunRecord } from '../store/records/items.ts';

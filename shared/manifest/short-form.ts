@@ -4,8 +4,8 @@
  */
 import { parseJson } from '../api/http/json-text.ts';
 import { listed } from '../core/spec/field-problem.ts';
-import { ownProperty } from '../core/spec/own-property.ts';
 import { nearest } from '../lib/nearest.ts';
+import { ownProperty } from '../lib/own-property.ts';
 import { probeTextLengthMax } from './limits.ts';
 import { given, isMembers, type Members } from './values.ts';
 import { splitWords } from './words.ts';

@@ -1,5 +1,5 @@
 /** Looks into parsed values of any shape. A value of another shape than asked for counts as absent. */
-import { ownProperty } from '../core/spec/own-property.ts';
+import { ownProperty } from '../lib/own-property.ts';
 import type { Path } from './manifest.ts';
 
 export type Members = { readonly [name: string]: unknown };

@@ -3,7 +3,7 @@
  * in sequence, the other family beside it when the first has not connected after 300 ms or has failed.
  */
 import { isIPv4 } from 'node:net';
-import { shortageOf } from '../core/self/shortage.ts';
+import { shortageOf } from '../core/self/sockets.ts';
 import { type Clock, within } from '../lib/clock.ts';
 import { connectTimeout } from './dial-failure.ts';
 import type { Dialed, DialFailure, DialRequest, SocketPermit } from './net.ts';

@@ -4,7 +4,7 @@
  * address or DNS rebinding cannot reach an address that the policy denies. See docs/adr and SECURITY.md.
  */
 import type { Socket } from 'node:net';
-import type { FailureClass } from '../core/kubelet/types.ts';
+import type { FailureClass } from '../core/spec/types.ts';
 
 export type DialRequest = {
   /** A name, or an address literal without brackets. */

@@ -1,7 +1,7 @@
 /** The local address from which the machine would send, found as in Go: a connected UDP socket, which sends nothing. */
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import { shortageOf } from '../core/self/shortage.ts';
+import { shortageOf } from '../core/self/sockets.ts';
 import type { Source } from './address-order.ts';
 
 /** Rejects if the machine has no free socket, which says nothing about the address. */

@@ -1,8 +1,7 @@
 /** kubelet's exec probe: the outcome for the exit code of a command. Source: pkg/probe/exec. */
-import { goDuration } from '../core/go/duration.ts';
-import { goQuote } from '../core/go/text.ts';
-import type { Attempt, FailureClass } from '../core/kubelet/types.ts';
+import { goDuration, goQuote } from '../core/go/text.ts';
 import type { ExecRequest } from '../core/spec/handler-exec.ts';
+import type { Attempt, FailureClass } from '../core/spec/types.ts';
 import type { ExecOutcome, Runner } from '../exec/exec.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Prober } from './prober.ts';

@@ -1,5 +1,5 @@
 /** A failed dial as the attempt of a prober that has nothing to add. */
-import type { Attempt, FailureClass } from '../core/kubelet/types.ts';
+import type { Attempt, FailureClass } from '../core/spec/types.ts';
 import type { DialFailure } from '../net/net.ts';
 
 /** A denied dial and an internal error of the prober are prober errors, never a failure of the target. */

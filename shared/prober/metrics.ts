@@ -1,5 +1,5 @@
 /** The metrics port of the prober: kubelet's two families. Source: pkg/kubelet/prober/prober_manager.go. */
-import type { ProbeType } from '../core/kubelet/types.ts';
+import type { ProbeType } from '../core/spec/types.ts';
 
 /** Identifies a worker's series: a worker is named by the uid, the container and the probe type. */
 export type ProbeMetricLabels = {

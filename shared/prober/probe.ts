@@ -4,9 +4,9 @@
  */
 
 import { type ProbeReport, type Reported, reportOf, shouldRetry } from '../core/kubelet/probe-report.ts';
-import type { Attempt } from '../core/kubelet/types.ts';
-import type { ProbeSubject } from '../core/spec/handler-row.ts';
+import type { ProbeSubject } from '../core/spec/handler-fields.ts';
 import { type Handler, resolveProbeRequest } from '../core/spec/probe-request.ts';
+import type { Attempt } from '../core/spec/types.ts';
 import type { Clock } from '../lib/clock.ts';
 import { memoized } from '../lib/memoized.ts';
 import type { SocketPermit } from '../net/net.ts';

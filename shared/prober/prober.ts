@@ -4,8 +4,8 @@
  * prober error, which the worker discards after its retries). Source: pkg/probe.
  */
 
-import type { Attempt } from '../core/kubelet/types.ts';
 import type { ProbeRequest } from '../core/spec/handlers.ts';
+import type { Attempt } from '../core/spec/types.ts';
 import type { SocketPermit } from '../net/net.ts';
 
 /** `permit`: for every socket of the attempt, one after the other. */

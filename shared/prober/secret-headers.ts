@@ -4,10 +4,9 @@
  * secret may not be sent to the dialed host, is a prober error, because it says nothing about the target.
  */
 import { toBytes } from '../core/go/bytes.ts';
-import type { Attempt } from '../core/kubelet/types.ts';
 import type { HttpRequest, RequestHeader } from '../core/spec/handler-http-get.ts';
-import type { Destination } from '../core/spec/secret-hosts.ts';
-import { type SecretReference, secretReference } from '../core/spec/secret-reference.ts';
+import { type Destination, type SecretReference, secretReference } from '../core/spec/secret-hosts.ts';
+import type { Attempt } from '../core/spec/types.ts';
 import type { Clock } from '../lib/clock.ts';
 import { memoized } from '../lib/memoized.ts';
 import type { ResolveSecret, Secret, SecretRefusal, Secrets } from '../secrets/secrets.ts';

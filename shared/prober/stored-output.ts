@@ -1,7 +1,7 @@
 /** The part of a prober's output that may be stored, published and logged: never a response body, at most 1 KiB. */
 
-import { type Attempt, type PhaseTimings, partPhases } from '../core/kubelet/types.ts';
 import type { ProbeRequest } from '../core/spec/handlers.ts';
+import { type Attempt, type PhaseTimings, partPhases } from '../core/spec/types.ts';
 import type { Prober, Probers } from './prober.ts';
 
 export const storedOutputBytesMax = 1024;

@@ -1,7 +1,7 @@
 /** kubelet's TCP probe: connects and closes. It neither sends nor reads. Source: pkg/probe/tcp. */
 
-import type { Attempt } from '../core/kubelet/types.ts';
 import type { TcpRequest } from '../core/spec/handler-tcp-socket.ts';
+import type { Attempt } from '../core/spec/types.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Dial } from '../net/net.ts';
 import { failedDial } from './failed-dial.ts';

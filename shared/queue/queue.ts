@@ -9,7 +9,7 @@
  * `retentionMs` is dropped, even in flight.
  */
 
-import type { ProbeType } from '../core/kubelet/types.ts';
+import type { ProbeType } from '../core/spec/types.ts';
 
 /** A message as sent: one shard for one slot. */
 export type ShardMessage = {

@@ -3,10 +3,8 @@
  * target chooses the secret's name, so only names with the reserved prefix are allowed, and only for hosts that the
  * deployment names, even if the function's role can read more.
  */
-
 import { type AwsCall, awsJson, type JsonRequest } from '../aws/aws-call.ts';
-import { type Destination, maySend, type SecretHosts } from '../core/spec/secret-hosts.ts';
-import type { SecretReference } from '../core/spec/secret-reference.ts';
+import { type Destination, maySend, type SecretHosts, type SecretReference } from '../core/spec/secret-hosts.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hostPort } from '../net/dial-failure.ts';
 import type { ResolveSecret, Secret, SecretRefusal, Secrets } from './secrets.ts';

@@ -2,8 +2,7 @@
  * The port to the secrets that probe headers refer to. A deployment decides where it reads them and to which hosts it
  * sends them.
  */
-import type { Destination } from '../core/spec/secret-hosts.ts';
-import type { SecretReference } from '../core/spec/secret-reference.ts';
+import type { Destination, SecretReference } from '../core/spec/secret-hosts.ts';
 
 /** The answer to a reference. `why`: there is no value, or this deployment withholds it; part of the probe's error. */
 export type Secret =

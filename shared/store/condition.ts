@@ -3,7 +3,7 @@
  * conditions.
  */
 
-import { ownProperty } from '../core/spec/own-property.ts';
+import { ownProperty } from '../lib/own-property.ts';
 import type { Condition } from './store.ts';
 
 /** The stored attributes, or undefined if there is no item. */

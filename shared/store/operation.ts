@@ -3,7 +3,7 @@
  * of the caller and throws.
  */
 
-import { ownProperty } from '../core/spec/own-property.ts';
+import { ownProperty } from '../lib/own-property.ts';
 import type { Condition, Item, Key, Operation } from './store.ts';
 import { operationsMax } from './store.ts';
 

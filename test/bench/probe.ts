@@ -6,7 +6,7 @@ import { fork } from 'node:child_process';
 import { createSecureServer } from 'node:http2';
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import type { Attempt } from '../../shared/core/kubelet/types.ts';
+import type { Attempt } from '../../shared/core/spec/types.ts';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
 import { grpcProber } from '../../shared/prober/grpc/grpc.ts';
 import { httpProber } from '../../shared/prober/http/http.ts';

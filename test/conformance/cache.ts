@@ -2,8 +2,9 @@
  * kubelet's results cache as the worker vectors see it: by container ID, initial values included, which the product
  * stores nowhere.
  */
-import type { Result } from '../../shared/core/kubelet/types.ts';
+
 import type { CacheAction } from '../../shared/core/kubelet/worker.ts';
+import type { Result } from '../../shared/core/spec/types.ts';
 
 export type Cache = ReadonlyMap<string, Result>;
 

@@ -5,7 +5,7 @@ import {
   podInitializedCondition,
   podReadyCondition,
 } from '../../shared/core/kubelet/conditions.ts';
-import type { Condition, Phase } from '../../shared/core/kubelet/types.ts';
+import type { Condition, Phase } from '../../shared/core/spec/types.ts';
 import { compare } from './compare.ts';
 import type { VectorRunner } from './runner.ts';
 import {

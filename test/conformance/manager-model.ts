@@ -3,19 +3,17 @@
  * to say what was recorded of kubelet; with all of them, what the product does. It decides nothing of a probe: that is
  * core's.
  */
-
 import {
   dueMs,
   holdTick,
   holdTrigger,
+  newTargetTicker,
   passTime,
   readyWakes,
   spaceOut,
   type Ticker,
   takeWake,
 } from '../../shared/core/kubelet/ticker.ts';
-import { newTargetTicker } from '../../shared/core/kubelet/ticker-start.ts';
-import { type Phase, type ProbeType, probeTypes, type Result } from '../../shared/core/kubelet/types.ts';
 import {
   type CacheAction,
   decideGate,
@@ -32,6 +30,7 @@ import {
   type SpecProbe,
   specProbes,
 } from '../../shared/core/spec/spec.ts';
+import { type Phase, type ProbeType, probeTypes, type Result } from '../../shared/core/spec/types.ts';
 import { phasedOf } from '../../shared/holder/probing/reconcile.ts';
 import { targetRecordOf } from '../support/pods.ts';
 import { containerIDOf, type Observed, type Op, observedOf, type RecordedPod, specOfPod } from './manager-vector.ts';

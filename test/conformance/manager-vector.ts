@@ -1,7 +1,7 @@
 /** What the manager vectors consist of, and what is seen of an agent after each of their ops. */
 
-import type { Phase, ProbeType, RestartPolicy, Result } from '../../shared/core/kubelet/types.ts';
 import type { ContainerSpec, Probe } from '../../shared/core/spec/spec.ts';
+import type { Phase, ProbeType, RestartPolicy, Result } from '../../shared/core/spec/types.ts';
 
 export type RecordedContainer = {
   readonly name: string;

@@ -6,7 +6,7 @@
  */
 
 import { rejects } from 'node:assert/strict';
-import type { Phase } from '../../shared/core/kubelet/types.ts';
+import type { Phase } from '../../shared/core/spec/types.ts';
 import { shardLoader } from '../../shared/holder/load.ts';
 import { tendTargets } from '../../shared/holder/probing/timekeeper.ts';
 import { probeCycle } from '../../shared/holder/probing/worker.ts';

@@ -1,10 +1,18 @@
 /** prober.jsonl: one probe through the prober, with a transport that answers as the vector says. */
+
 import { strict } from 'node:assert';
 import type { Conclusion } from '../../shared/core/kubelet/probe-report.ts';
-import type { Attempt, ContainerKind, ProbeOutcome, ProbeType } from '../../shared/core/kubelet/types.ts';
 import type { ProbeRequest } from '../../shared/core/spec/handlers.ts';
 import type { Handler } from '../../shared/core/spec/probe-request.ts';
-import type { ContainerPort, EnvVar, PortRef } from '../../shared/core/spec/spec.ts';
+import type {
+  Attempt,
+  ContainerKind,
+  ContainerPort,
+  EnvVar,
+  PortRef,
+  ProbeOutcome,
+  ProbeType,
+} from '../../shared/core/spec/types.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { type ProbeOrder, type ProbePorts, probe } from '../../shared/prober/probe.ts';
 import { compare } from './compare.ts';

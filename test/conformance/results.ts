@@ -5,9 +5,9 @@
  */
 import type { EventDetail } from '../../shared/bus/events.ts';
 import { parseContainerID } from '../../shared/core/kubelet/container-id.ts';
-import type { Result } from '../../shared/core/kubelet/types.ts';
 import type { CacheAction } from '../../shared/core/kubelet/worker.ts';
 import { probeName } from '../../shared/core/spec/spec.ts';
+import type { Result } from '../../shared/core/spec/types.ts';
 import type { HeldProbe, HeldTarget } from '../../shared/holder/probing/held.ts';
 import { newSocketBudget } from '../../shared/holder/probing/sockets.ts';
 import { applyStep } from '../../shared/holder/probing/worker.ts';

@@ -10,8 +10,7 @@ import {
 } from '../../shared/core/kubelet/conditions.ts';
 import { updatePodStatus } from '../../shared/core/kubelet/pod-status.ts';
 import { nextStatus } from '../../shared/core/kubelet/status-update.ts';
-import { passTime, takeWake } from '../../shared/core/kubelet/ticker.ts';
-import { newTargetTicker } from '../../shared/core/kubelet/ticker-start.ts';
+import { newTargetTicker, passTime, takeWake } from '../../shared/core/kubelet/ticker.ts';
 import { decideGate, reduce } from '../../shared/core/kubelet/worker.ts';
 import { shardLoader } from '../../shared/holder/load.ts';
 import { adoptTarget } from '../../shared/holder/probing/reconcile.ts';

@@ -1,8 +1,15 @@
 /**
  * runloop.jsonl: when a worker probes. Explores every choice that Go leaves to chance; the set of outcomes is exact.
  */
-import { dueMs, holdTrigger, passTime, readyWakes, type Ticker, takeWake } from '../../shared/core/kubelet/ticker.ts';
-import { newTargetTicker } from '../../shared/core/kubelet/ticker-start.ts';
+import {
+  dueMs,
+  holdTrigger,
+  newTargetTicker,
+  passTime,
+  readyWakes,
+  type Ticker,
+  takeWake,
+} from '../../shared/core/kubelet/ticker.ts';
 import { compare } from './compare.ts';
 import type { VectorRunner } from './runner.ts';
 

@@ -2,7 +2,7 @@
  * The conditions of a pod of a status-manager vector, by kubelet's rules as conditions.jsonl records them, apart from
  * the product's code.
  */
-import type { Condition, ConditionStatus, ContainerStatus, Phase, PodStatus } from '../../shared/core/kubelet/types.ts';
+import type { Condition, ConditionStatus, ContainerStatus, Phase, PodStatus } from '../../shared/core/spec/types.ts';
 import type { VectorPod } from './status-decode.ts';
 
 type Verdict = { readonly status: ConditionStatus; readonly reason?: string; readonly message?: string };

@@ -3,6 +3,7 @@
  * empty.
  */
 
+import type { ContainerSpec, TargetSpec } from '../../shared/core/spec/spec.ts';
 import type {
   Condition,
   ConditionStatus,
@@ -13,8 +14,7 @@ import type {
   PodStatus,
   RestartPolicy,
   RestartPolicyRule,
-} from '../../shared/core/kubelet/types.ts';
-import type { ContainerSpec, TargetSpec } from '../../shared/core/spec/spec.ts';
+} from '../../shared/core/spec/types.ts';
 import { specOf } from '../support/pods.ts';
 
 export type VectorContainer = {

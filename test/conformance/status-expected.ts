@@ -3,7 +3,7 @@
  * the numbered differences of docs/semantics.md that apply, and by nothing else.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Condition, ContainerStatus, PodStatus } from '../../shared/core/kubelet/types.ts';
+import type { Condition, ContainerStatus, PodStatus } from '../../shared/core/spec/types.ts';
 import { computedConditions } from './status-conditions.ts';
 import { status, type VectorContainer, type VectorPod } from './status-decode.ts';
 import { type Op, probedContainer, type Recorded, type Seen, type Statuses } from './status-vector.ts';

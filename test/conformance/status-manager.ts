@@ -5,7 +5,7 @@
  * or to exactly what the numbered differences make of it.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { PodStatus } from '../../shared/core/kubelet/types.ts';
+import type { PodStatus } from '../../shared/core/spec/types.ts';
 import { compare } from './compare.ts';
 import type { Finding, VectorRunner } from './runner.ts';
 import { status, type VectorPod } from './status-decode.ts';

@@ -2,9 +2,9 @@
  * The product's step from one status to the next, by itself: given everything that kubelet's callers give, also what no
  * report can say, it has to come to exactly what was recorded.
  */
-import { disruptionTarget } from '../../shared/core/kubelet/condition-owners.ts';
+import { disruptionTarget } from '../../shared/core/kubelet/conditions.ts';
 import { nextStatus } from '../../shared/core/kubelet/status-update.ts';
-import type { Condition, PodStatus } from '../../shared/core/kubelet/types.ts';
+import type { Condition, PodStatus } from '../../shared/core/spec/types.ts';
 import { compare } from './compare.ts';
 import { spec, status, type VectorPod, withoutEmpty } from './status-decode.ts';
 import type { Op, Recorded } from './status-vector.ts';

@@ -1,5 +1,5 @@
 /** What the status-manager vectors consist of, and what is seen after each of their ops. */
-import type { PodStatus } from '../../shared/core/kubelet/types.ts';
+import type { PodStatus } from '../../shared/core/spec/types.ts';
 import { type VectorPod, type VectorStatus, withoutEmpty } from './status-decode.ts';
 
 export type Op = {

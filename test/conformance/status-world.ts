@@ -5,14 +5,8 @@
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import type { EventDetail } from '../../shared/bus/events.ts';
-import type {
-  Condition,
-  ContainerState,
-  ContainerStatus,
-  PodStatus,
-  ProbeType,
-} from '../../shared/core/kubelet/types.ts';
 import { type ProbeName, probeName } from '../../shared/core/spec/spec.ts';
+import type { Condition, ContainerState, ContainerStatus, PodStatus, ProbeType } from '../../shared/core/spec/types.ts';
 import type { HeldTarget } from '../../shared/holder/probing/held.ts';
 import { newSocketBudget } from '../../shared/holder/probing/sockets.ts';
 import { applyStep } from '../../shared/holder/probing/worker.ts';

@@ -3,8 +3,8 @@
  * numbered differences of docs/semantics.md that apply, and by nothing else.
  */
 import { containerShouldRestart } from '../../shared/core/kubelet/restart-policy.ts';
-import type { ContainerState, ContainerStatus } from '../../shared/core/kubelet/types.ts';
 import { specProbes } from '../../shared/core/spec/spec.ts';
+import type { ContainerState, ContainerStatus } from '../../shared/core/spec/types.ts';
 import { computedConditions } from './status-conditions.ts';
 import {
   byType,

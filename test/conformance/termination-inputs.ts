@@ -7,7 +7,7 @@
  * end of an op: phases of probes differ (difference 7), what has settled does not.
  */
 import { parseArgs } from 'node:util';
-import type { ProbeType } from '../../shared/core/kubelet/types.ts';
+import type { ProbeType } from '../../shared/core/spec/types.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import type { Action, ProbedContainer, TerminationPod, VectorProbe } from './termination-vector.ts';
 

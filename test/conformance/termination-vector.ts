@@ -1,7 +1,7 @@
 /** What the termination vectors consist of, and what is seen after each of their ops. */
 
-import type { ConditionStatus, ProbeType, RestartPolicy } from '../../shared/core/kubelet/types.ts';
 import type { ContainerSpec, TargetSpec } from '../../shared/core/spec/spec.ts';
+import type { ConditionStatus, ProbeType, RestartPolicy } from '../../shared/core/spec/types.ts';
 import { specOf } from '../support/pods.ts';
 
 /** Probes have a period of a second. An absent threshold is 1. */

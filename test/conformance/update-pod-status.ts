@@ -2,8 +2,8 @@
  * update-pod-status.jsonl: `started` and `ready` from caches and workers, and the readiness probes that are triggered.
  */
 import { updatePodStatus } from '../../shared/core/kubelet/pod-status.ts';
-import type { ContainerStatus, ProbeType, Result } from '../../shared/core/kubelet/types.ts';
 import { probeName } from '../../shared/core/spec/spec.ts';
+import type { ContainerStatus, ProbeType, Result } from '../../shared/core/spec/types.ts';
 import { compare } from './compare.ts';
 import { containerOf, type RecordedContainer } from './manager-vector.ts';
 import type { VectorRunner } from './runner.ts';

@@ -1,7 +1,7 @@
 /** wire-http.jsonl: HTTP probes against real sockets. */
 
-import type { Attempt } from '../../shared/core/kubelet/types.ts';
 import { resolveProbeRequest } from '../../shared/core/spec/probe-request.ts';
+import type { Attempt } from '../../shared/core/spec/types.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';

@@ -1,5 +1,5 @@
 /** wire-tcp.jsonl: TCP probes against real sockets. */
-import type { Attempt } from '../../shared/core/kubelet/types.ts';
+import type { Attempt } from '../../shared/core/spec/types.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { tcpProber } from '../../shared/prober/tcp.ts';
 import { loopbackDial } from '../support/loopback-dial.ts';

@@ -1,6 +1,5 @@
 /** worker-named.jsonl, worker-random.jsonl: one probe worker, call by call. */
 import { emptyContainerID } from '../../shared/core/kubelet/container-id.ts';
-import type { ProbeOutcome } from '../../shared/core/kubelet/types.ts';
 import {
   decideGate,
   newWorker,
@@ -9,6 +8,7 @@ import {
   type Worker,
   type WorkerSpec,
 } from '../../shared/core/kubelet/worker.ts';
+import type { ProbeOutcome } from '../../shared/core/spec/types.ts';
 import { probe } from '../../shared/prober/probe.ts';
 import { applyActions, type Cache, type Update } from './cache.ts';
 import { compare } from './compare.ts';

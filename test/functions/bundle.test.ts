@@ -97,7 +97,7 @@ describe('the bundle of a function', { concurrency: false }, () => {
   test('logs errors with the lines of the source', async () => {
     const lines = await invoked(await bundled('schedule'), {});
     const { cause } = lines.find(({ message }) => message === 'the schedule failed');
-    assert.match(cause.stack, /at .*shared\/store\/dynamodb\.ts:\d+:\d+\)?$/m);
+    assert.match(cause.stack, /at .*shared\/store\/dynamodb\/dynamodb\.ts:\d+:\d+\)?$/m);
     assert.doesNotMatch(cause.stack, /schedule\.mjs/);
   });
 

@@ -6,8 +6,7 @@ import { invocationDeadline, marginMs } from '../../functions/prober/deadline.ts
 import { onlyOf } from '../../functions/prober/memory.ts';
 import { countedProbes, keepReporting } from '../../functions/prober/probe-metrics.ts';
 import type { ProcessMemory } from '../../functions/prober/process-memory.ts';
-import type { ShardMemory } from '../../shared/holder/memory.ts';
-import type { RunView } from '../../shared/holder/run-view.ts';
+import type { RunView, ShardMemory } from '../../shared/holder/shard-run.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Attempt } from '../../shared/core/kubelet/types.ts';
 import type { EventRecord } from '../../shared/core/spec/records.ts';
+import type { Attempt } from '../../shared/core/spec/types.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
 

@@ -1,10 +1,8 @@
 /** The host of runs, on the queue in process under a virtual clock; the runs follow a script. */
-
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { type Host, hostShards, settleReceived } from '../../shared/holder/host.ts';
-import type { Ports } from '../../shared/holder/ports.ts';
-import type { RunEnd } from '../../shared/holder/run.ts';
+import type { Ports, RunEnd } from '../../shared/holder/run.ts';
 import type { RunOptions } from '../../shared/holder/shard-run.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import { inProcessQueue } from '../../shared/queue/in-process.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ShardMemory } from '../../shared/holder/memory.ts';
+import type { ShardMemory } from '../../shared/holder/shard-run.ts';
 import { shardWorld } from '../support/shard-world.ts';
 
 const slotMs = 60_000;

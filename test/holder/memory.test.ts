@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HeldTargets } from '../../shared/holder/held-targets.ts';
-import { forgetOld, type Kept, removeSeries, type ShardMemory } from '../../shared/holder/memory.ts';
 import type { HeldTarget } from '../../shared/holder/probing/held.ts';
+import { forgetOld, type Kept, removeSeries, type ShardMemory } from '../../shared/holder/shard-run.ts';
 import type { ProbeMetricLabels } from '../../shared/prober/metrics.ts';
 import { targetAddress } from '../../shared/store/records/keys.ts';
 

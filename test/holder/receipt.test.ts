@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { residentLeadMs, residentSlotMs } from '../../shared/core/shards/slots.ts';
-import type { Ports } from '../../shared/holder/ports.ts';
 import { runReceived } from '../../shared/holder/receipt.ts';
+import type { Ports } from '../../shared/holder/run.ts';
 import { QueueUnavailable } from '../../shared/queue/queue.ts';
 import { aheadOfScheduleMs } from '../../shared/schedule/slots.ts';
 import { runKey } from '../../shared/store/records/keys.ts';

@@ -1,9 +1,9 @@
 /** What a process does with the look that another one asks for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Attempt } from '../../shared/core/kubelet/types.ts';
+import type { Attempt } from '../../shared/core/spec/types.ts';
 import { settleReceived } from '../../shared/holder/host.ts';
-import type { Ports } from '../../shared/holder/ports.ts';
+import type { Ports } from '../../shared/holder/run.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import type { LookMessage } from '../../shared/queue/queue.ts';
 import { encodeShardMessage } from '../../shared/queue/shard-message.ts';

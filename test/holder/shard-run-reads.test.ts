@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fullReloadIntervalMs } from '../../shared/holder/load.ts';
-import type { ShardMemory } from '../../shared/holder/memory.ts';
+import type { ShardMemory } from '../../shared/holder/shard-run.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
 import { encodeLayout } from '../../shared/store/records/items.ts';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { descriptorsMax } from '../../shared/core/self/sockets.ts';
 import type { ProbeInput } from '../../shared/core/spec/spec-input.ts';
 import { transitionId } from '../../shared/holder/probing/events.ts';
-import type { RunView } from '../../shared/holder/run-view.ts';
+import type { RunView } from '../../shared/holder/shard-run.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import { decodeEvent } from '../../shared/store/records/items.ts';
 import { bucketPk, changesPk, latestKey, runKey, targetAddress } from '../../shared/store/records/keys.ts';

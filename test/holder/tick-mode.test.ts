@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Attempt } from '../../shared/core/kubelet/types.ts';
-import type { ShardMemory } from '../../shared/holder/memory.ts';
+import type { Attempt } from '../../shared/core/spec/types.ts';
+import type { ShardMemory } from '../../shared/holder/shard-run.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import { generationAttribute } from '../../shared/store/records/items.ts';
 import { layoutKey } from '../../shared/store/records/keys.ts';

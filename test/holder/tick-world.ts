@@ -1,12 +1,12 @@
 /** Runs of one shard in tick mode, each begun by the test in the minute it chooses. */
 
-import type { Attempt } from '../../shared/core/kubelet/types.ts';
 import { functionCapacity } from '../../shared/core/shards/layout.ts';
 import { slotAt } from '../../shared/core/shards/slots.ts';
 import type { ProbeInput } from '../../shared/core/spec/spec-input.ts';
-import type { ShardMemory } from '../../shared/holder/memory.ts';
+import type { Attempt } from '../../shared/core/spec/types.ts';
 import { runReceived } from '../../shared/holder/receipt.ts';
 import type { RunEnd } from '../../shared/holder/run.ts';
+import type { ShardMemory } from '../../shared/holder/shard-run.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
 import { layoutKey } from '../../shared/store/records/keys.ts';
 import { currentLayout } from '../support/current-layout.ts';

@@ -1,7 +1,7 @@
 /** Record 64: a run that continues in the same process sets the EPOCH of a bucket with its first write there. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ShardMemory } from '../../shared/holder/memory.ts';
+import type { ShardMemory } from '../../shared/holder/shard-run.ts';
 import { epochKey, targetAddress } from '../../shared/store/records/keys.ts';
 import { failing, healthy, probedWorld } from '../support/shard-world.ts';
 

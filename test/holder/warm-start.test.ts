@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { phaseOf } from '../../shared/core/kubelet/ticker.ts';
-import type { ShardMemory } from '../../shared/holder/memory.ts';
+import type { ShardMemory } from '../../shared/holder/shard-run.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import { hash32 } from '../../shared/lib/hash32.ts';
 import { bucketPk, targetAddress } from '../../shared/store/records/keys.ts';

@@ -1,5 +1,5 @@
 /** Plays steps through the API of a shard under a virtual clock, and checks all that is shown after each one. */
-import type { Attempt } from '../../shared/core/kubelet/types.ts';
+import type { Attempt } from '../../shared/core/spec/types.ts';
 import { type ShardRun, type ShardWorld, shardWorld } from '../support/shard-world.ts';
 import { type Life, newLife } from './life.ts';
 import { lookOf } from './look.ts';

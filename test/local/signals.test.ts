@@ -179,8 +179,8 @@ describe('the log and the exit code say of a stop', { concurrency: true }, () =>
   ];
   for (const [what, stop, level, msg] of ends)
     test(what, async (t) => {
-      const script = `import { jsonLog } from './functions/local/json-log.ts';
-        import { stopOnSignal } from './functions/local/stop-signals.ts';
+      const script = `import { jsonLog } from './functions/local/process/json-log.ts';
+        import { stopOnSignal } from './functions/local/process/stop-signals.ts';
         stopOnSignal({ log: jsonLog(), stop: () => ${stop} });
         setInterval(() => undefined, 60_000);
         process.stderr.write('listens on nothing');`;

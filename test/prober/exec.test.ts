@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Attempt, FailureClass } from '../../shared/core/kubelet/types.ts';
+import type { Attempt, FailureClass } from '../../shared/core/spec/types.ts';
 import type { ExecOutcome } from '../../shared/exec/exec.ts';
 import { localRunner } from '../../shared/exec/local.ts';
 import { systemClock } from '../../shared/lib/clock.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Attempt, FailureClass } from '../../shared/core/kubelet/types.ts';
+import type { Attempt, FailureClass } from '../../shared/core/spec/types.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { type ProbeOrder, probe } from '../../shared/prober/probe.ts';
 import { proberError } from '../support/prober-error.ts';

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Attempt } from '../../shared/core/kubelet/types.ts';
 import type { HttpRequest } from '../../shared/core/spec/handler-http-get.ts';
 import { resolveProbeRequest } from '../../shared/core/spec/probe-request.ts';
-import { maySend, secretHost } from '../../shared/core/spec/secret-hosts.ts';
-import type { SecretReference } from '../../shared/core/spec/secret-reference.ts';
+import { maySend, type SecretReference, secretHost } from '../../shared/core/spec/secret-hosts.ts';
+import type { Attempt } from '../../shared/core/spec/types.ts';
 import { withSecretHeaders } from '../../shared/prober/secret-headers.ts';
 import { column } from '../support/columns.ts';
 import { immediateClock } from '../support/immediate-clock.ts';

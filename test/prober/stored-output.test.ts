@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Attempt } from '../../shared/core/kubelet/types.ts';
+import type { Attempt } from '../../shared/core/spec/types.ts';
 import type { Probers } from '../../shared/prober/prober.ts';
 import { storedOutputBytesMax, withStorableOutput } from '../../shared/prober/stored-output.ts';
 import { execRequest } from '../support/exec-request.ts';

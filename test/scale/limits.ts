@@ -4,7 +4,7 @@ import { capacityOf, splitAbove } from '../../shared/core/shards/layout.ts';
 import { fleetLimits } from '../../shared/core/shards/quota.ts';
 import { bucketCount } from '../../shared/core/shards/slots.ts';
 import { probeBytes, targetBytes } from '../../shared/core/shards/weight.ts';
-import { probeCpuMs } from '../../shared/core/spec/handlers.ts';
+import { probeCpuMs } from '../../shared/core/spec/handler-fields.ts';
 import { itemBytesMax } from '../../shared/store/item-size.ts';
 import { totalOf } from './counts.ts';
 import { functionMb, periodSeconds, syncsMax } from './fleet.ts';

@@ -42,7 +42,7 @@ describe('mutants', () => {
 
   test('a function that is not exported is replaced for the callers in its file', async () => {
     replaceFunctions([inProduct('turnsUntil', always(Number.POSITIVE_INFINITY))]);
-    const { mayTurn } = await import('../../shared/core/self/surge-limit.ts');
+    const { mayTurn } = await import('../../shared/core/self/health.ts');
     assert.ok(mayTurn({ turning: 1_000, targets: 1_000, surgeMs: 0, turned: 1_000, periodMs: 1_000 }));
   });
 

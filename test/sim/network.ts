@@ -3,9 +3,9 @@
  * each endpoint; a prober sees something else if its process stands still or its own network is lost.
  */
 
-import type { Attempt } from '../../shared/core/kubelet/types.ts';
 import type { TcpRequest } from '../../shared/core/spec/handler-tcp-socket.ts';
 import type { ProbeRequest } from '../../shared/core/spec/handlers.ts';
+import type { Attempt } from '../../shared/core/spec/types.ts';
 import { endingClock } from '../../shared/lib/clock.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
 import { type DnsAnswer, dnsTimeoutMs } from '../../shared/net/dns.ts';

@@ -2,7 +2,7 @@
  * The one table of a simulated world, in memory: what shared/store/store.ts promises, in an instant, and the history of
  * all writes with time and writer. Eventually consistent reads return an earlier state.
  */
-import { ownProperty } from '../../shared/core/spec/own-property.ts';
+import { ownProperty } from '../../shared/lib/own-property.ts';
 import { conditionsHold } from '../../shared/store/condition.ts';
 import { itemBytes, itemBytesMax } from '../../shared/store/item-size.ts';
 import { operationKey, requireValidWrite } from '../../shared/store/operation.ts';

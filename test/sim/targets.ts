@@ -3,8 +3,8 @@
  * has its own host and each probe its own port, so that the network can attribute each probe.
  */
 
-import type { ProbeType } from '../../shared/core/kubelet/types.ts';
 import type { ContainerInput, ProbeInput, TargetSpecInput } from '../../shared/core/spec/spec-input.ts';
+import type { ProbeType } from '../../shared/core/spec/types.ts';
 import type { Chance } from './chance.ts';
 import type { Endpoint } from './network.ts';
 

@@ -7,10 +7,10 @@ import { type StatusSyncAnswer, statusSyncFunction } from '../../functions/statu
 import { type ApiApp, apiApp } from '../../shared/api/app.ts';
 import type { BusEvent } from '../../shared/bus/events.ts';
 import { hostShards } from '../../shared/holder/host.ts';
-import type { ShardMemory } from '../../shared/holder/memory.ts';
-import type { Ports } from '../../shared/holder/ports.ts';
 import { newSocketBudget } from '../../shared/holder/probing/sockets.ts';
 import { runReceived } from '../../shared/holder/receipt.ts';
+import type { Ports } from '../../shared/holder/run.ts';
+import type { ShardMemory } from '../../shared/holder/shard-run.ts';
 import type { Log, LogFields } from '../../shared/lib/log.ts';
 import type { ProbeMetrics } from '../../shared/prober/metrics.ts';
 import type { Lease } from '../../shared/queue/queue.ts';

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ContainerState } from '../../shared/core/kubelet/types.ts';
 import { containersMax, probeItemsMax, targetItemBytesMax } from '../../shared/core/spec/limits.ts';
+import type { ContainerState } from '../../shared/core/spec/types.ts';
 import { behindMax } from '../../shared/core/status/freshness.ts';
 import { outboxBytesMax } from '../../shared/core/status/outbox.ts';
 import { checkpointParts } from '../../shared/holder/checkpoint.ts';

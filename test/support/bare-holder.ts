@@ -1,8 +1,6 @@
 /** A holder over a shard world whose loop is never started: a test runs the steps of its workers itself. */
-
 import { HeldTargets } from '../../shared/holder/held-targets.ts';
-import type { Holder } from '../../shared/holder/holder.ts';
-import { holderOf } from '../../shared/holder/new-holder.ts';
+import { type Holder, holderOf } from '../../shared/holder/holder.ts';
 import { type Loop, startLoop } from '../../shared/holder/probing/due-loop.ts';
 import type { HeldTarget } from '../../shared/holder/probing/held.ts';
 import { adoptTarget } from '../../shared/holder/probing/reconcile.ts';

@@ -1,14 +1,14 @@
 /** Short words for pods, containers and their statuses in tests. */
 
+import type { TargetRecord } from '../../shared/core/spec/records.ts';
+import type { ContainerSpec, Probe, TargetSpec } from '../../shared/core/spec/spec.ts';
 import type {
   Condition,
   ConditionStatus,
   ContainerState,
   ContainerStatus,
   PodStatus,
-} from '../../shared/core/kubelet/types.ts';
-import type { TargetRecord } from '../../shared/core/spec/records.ts';
-import type { ContainerSpec, Probe, TargetSpec } from '../../shared/core/spec/spec.ts';
+} from '../../shared/core/spec/types.ts';
 
 export const tcpProbe: Probe = {
   tcpSocket: { port: 80 },

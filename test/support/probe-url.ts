@@ -1,5 +1,5 @@
 /** An HTTP probe of a URL on this machine. */
-import type { Attempt } from '../../shared/core/kubelet/types.ts';
+import type { Attempt } from '../../shared/core/spec/types.ts';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
 import { httpProber } from '../../shared/prober/http/http.ts';
 import { loopbackDial } from './loopback-dial.ts';

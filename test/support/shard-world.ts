@@ -3,26 +3,22 @@
  * the product but the sockets, which a script stands for. A run can be stopped, or crash: then nothing it does reaches
  * the world any more.
  */
-
 import { apiApp } from '../../shared/api/app.ts';
 import type { TargetView } from '../../shared/api/schema/target-schema.ts';
 import type { Bus } from '../../shared/bus/bus.ts';
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 import type { BusEvent, DetailType, EventDetail } from '../../shared/bus/events.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
-import type { Attempt } from '../../shared/core/kubelet/types.ts';
 import { unlimitedCapacity } from '../../shared/core/shards/layout.ts';
 import { slotAt } from '../../shared/core/shards/slots.ts';
 import type { ProbeRequest } from '../../shared/core/spec/handlers.ts';
 import type { EventRecord, ProbeRecord, StatusRecord } from '../../shared/core/spec/records.ts';
 import type { TargetSpecInput } from '../../shared/core/spec/spec-input.ts';
+import type { Attempt } from '../../shared/core/spec/types.ts';
 import { type CheckpointEntries, storedCheckpoint } from '../../shared/holder/checkpoint.ts';
-import type { ShardMemory } from '../../shared/holder/memory.ts';
-import type { Ports } from '../../shared/holder/ports.ts';
 import type { SocketBudget } from '../../shared/holder/probing/sockets.ts';
-import { type RunEnd, startRun } from '../../shared/holder/run.ts';
-import type { RunView } from '../../shared/holder/run-view.ts';
-import { type RunOptions, runShard } from '../../shared/holder/shard-run.ts';
+import { type Ports, type RunEnd, startRun } from '../../shared/holder/run.ts';
+import { type RunOptions, type RunView, runShard, type ShardMemory } from '../../shared/holder/shard-run.ts';
 import { type Clock, endingClock, sleep } from '../../shared/lib/clock.ts';
 import type { ProbeMetricLabels } from '../../shared/prober/metrics.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';

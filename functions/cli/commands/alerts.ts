@@ -2,6 +2,7 @@
  * `probelet alerts`: `test` tries the receivers of a configuration (exit code 1: one of them did not accept), `silence`
  * writes a silence into it, and `silences` lists them.
  */
+
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { SilenceEntry } from '../../../shared/alerts/alert-config.ts';
 import type { Notification } from '../../../shared/alerts/alert-state.ts';
@@ -14,10 +15,10 @@ import { durationSeconds } from '../../../shared/manifest/duration.ts';
 import type { Sender } from '../../local/alerts/alert-sender.ts';
 import { type ConfigSetup, configOption, readConfigFile } from '../../local/config/config-file.ts';
 import { InvalidOption, readAllowList } from '../../local/options/option-values.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import { addSilence, listedSilences, namedAlerts, readAlerts, silenceHead, silenceRow } from '../files/silences.ts';
 import { documentText } from '../printing/documents.ts';
 import { tableText } from '../printing/tables.ts';
-import type { CommandSetting } from '../program.ts';
 import { CliError, exitCodes, WrongUse } from '../words/exit-codes.ts';
 
 type Options = { readonly filename: string; readonly receiver?: string; readonly allowExec?: string };

@@ -2,11 +2,13 @@
  * `probelet apply`: stores the targets of files, as kubectl does. Nothing of a file is sent if any of it is wrong; the
  * other files are applied all the same, and the exit code is 1.
  */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
 import { isLabelValue } from '../../../shared/core/spec/names.ts';
 import { type ConvertedTarget, tallyOf } from '../../../shared/manifest/convert.ts';
 import { refusalLine } from '../../client/client-error.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import {
   convertedFiles,
   type FileOptions,
@@ -27,7 +29,6 @@ import { nothing, type Printable } from '../printing/printable.ts';
 import { type Progress, progressOf } from '../printing/progress.ts';
 import { isColouredFor } from '../printing/tables.ts';
 import { diffText } from '../printing/target-diff.ts';
-import type { CommandSetting } from '../program.ts';
 import { appliedTargets, type Outcome, setLabel } from '../server/applying.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
 import { exitCodes } from '../words/exit-codes.ts';

@@ -1,11 +1,12 @@
 /** `probelet context`: named servers, with the file of their token or the way to sign requests to them. */
+
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { isRegion, regionOfHost } from '../../client/aws-region.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import type { Io } from '../io.ts';
 import type { Printable } from '../printing/printable.ts';
 import { tableText } from '../printing/tables.ts';
-import type { CommandSetting } from '../program.ts';
 import { type AuthKind, authKinds } from '../server/aws-access.ts';
 import { stackApi } from '../server/aws-stack.ts';
 import { type Config, type Context, configPath, contextsMax, readConfig, writeConfig } from '../server/config-file.ts';

@@ -2,10 +2,12 @@
  * `probelet convert`: prints the targets that files become, as YAML. What is approximated or left out is on the
  * standard error stream. Exit code 1: a file is wrong, or has no target.
  */
+
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { isDnsLabel } from '../../../shared/core/spec/names.ts';
 import { type ConvertedTarget, tallyOf } from '../../../shared/manifest/convert.ts';
 import { membersOf } from '../../../shared/manifest/values.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import {
   convertedFiles,
   type FileOptions,
@@ -18,7 +20,6 @@ import {
 import { targetsOf } from '../files/wanted-targets.ts';
 import { documentMark, yamlText } from '../printing/documents.ts';
 import { joined } from '../printing/printable.ts';
-import type { CommandSetting } from '../program.ts';
 import { exitCodes } from '../words/exit-codes.ts';
 
 type Options = FileOptions & { readonly host?: string; readonly namespace?: string };

@@ -1,12 +1,13 @@
 /** `probelet delete`: begins the termination of targets. */
+
 import { type Command, Option } from 'commander';
 import { gracePeriodSecondsMax } from '../../../shared/core/spec/limits.ts';
 import type { NamedTarget } from '../../client/paths.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import { anyHost, convertedFiles, type FileOptions, reportErrors, withFiles } from '../files/manifest-files.ts';
 import { deletionsAtOnce } from '../files/pruning.ts';
 import { checkedTogether, qualifiedName, targetsOf } from '../files/wanted-targets.ts';
 import { milliseconds } from '../printing/durations.ts';
-import type { CommandSetting } from '../program.ts';
 import { apiCommand, type Connection, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
 import { inOrder } from '../server/in-order.ts';
 import { untilGone } from '../server/leaving.ts';

@@ -1,6 +1,8 @@
 /** `probelet describe`: all about a target, for people. */
+
 import type { Command } from 'commander';
 import type { ContainerStatusView, ContainerView, TargetView } from '../../../shared/api/schema/target-schema.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import type { Io } from '../io.ts';
 import { ageText, sinceText } from '../printing/durations.ts';
 import { eventHead, eventRow, type TargetEvent } from '../printing/event-rows.ts';
@@ -8,7 +10,6 @@ import { indented, joined, nothing, type Printable, printedLine, printedLines } 
 import { probesOf, probeText } from '../printing/probe-text.ts';
 import { type Row, tableText } from '../printing/tables.ts';
 import { none, pairsText, probeHead, probeRows, statusText } from '../printing/target-rows.ts';
-import type { CommandSetting } from '../program.ts';
 import { apiCommand, connectionOf, flagsOf, withSession } from '../server/connection.ts';
 import { selectedTargets } from '../server/selection.ts';
 import { targetNames } from '../words/resources.ts';

@@ -1,8 +1,9 @@
 /** `probelet diff`: what `apply` would change, with an exit code that says whether it would. */
+
 import type { Command } from 'commander';
 import { ClientError } from '../../client/client-error.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import { hostOption, withFiles } from '../files/manifest-files.ts';
-import type { CommandSetting } from '../program.ts';
 import { apiCommand } from '../server/connection.ts';
 import { CliError, exitCodes, WrongUse } from '../words/exit-codes.ts';
 import { type ApplyOptions, apply, setOption } from './apply.ts';

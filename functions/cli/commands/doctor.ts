@@ -1,11 +1,13 @@
 /** `probelet doctor`: whether this machine, the server and the way between them are in order. Changes nothing. */
+
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { parsedResolvConf, resolvConfPath } from '../../../shared/dns/resolv-conf.ts';
-import type { Canary } from '../../../shared/holder/ports.ts';
+import type { Canary } from '../../../shared/holder/run.ts';
 import { InvalidOption, validCanary } from '../../local/options/option-values.ts';
 import { dnsServers } from '../../local/process/canaries.ts';
 import { descriptorLimit } from '../../local/process/descriptors.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import { dataFolderFinding } from '../diagnosis/data-folder.ts';
 import { bounded, type Check, type Finding, type FindingState } from '../diagnosis/finding.ts';
 import { canariesFinding, descriptorsFinding, dnsFinding } from '../diagnosis/machine.ts';
@@ -14,7 +16,6 @@ import type { Io } from '../io.ts';
 import { documentText } from '../printing/documents.ts';
 import type { Printable } from '../printing/printable.ts';
 import { type Cell, isColouredFor, rowsText } from '../printing/tables.ts';
-import type { CommandSetting } from '../program.ts';
 import { apiCommand, connectionOf, flagsOf, withSession } from '../server/connection.ts';
 import { exitCodes, WrongUse } from '../words/exit-codes.ts';
 

@@ -1,14 +1,15 @@
 /** `probelet edit`: changes a target in the user's editor, which opens again where the API refuses the text. */
+
 import type { Command } from 'commander';
 import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
 import type { AppliedManifest } from '../../../shared/api/targets/apply-manifests.ts';
 import { convertFile } from '../../../shared/manifest/convert.ts';
 import { membersOf } from '../../../shared/manifest/values.ts';
 import { ClientError, refusalLine } from '../../client/client-error.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import { type Editor, editorIn } from '../files/editor.ts';
 import type { Io } from '../io.ts';
 import { yamlText } from '../printing/documents.ts';
-import type { CommandSetting } from '../program.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
 import { CliError, exitCodes } from '../words/exit-codes.ts';
 import { noTarget, targetNames } from '../words/resources.ts';

@@ -1,6 +1,8 @@
 /** `probelet events`: the last events of targets, and those that come. */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import type { Io } from '../io.ts';
 import { itemText, type NamedItem, printItems } from '../printing/documents.ts';
 import { eventHead, eventRow, type TargetEvent } from '../printing/event-rows.ts';
@@ -8,7 +10,6 @@ import { type Output, outputOption } from '../printing/output.ts';
 import { printedStates } from '../printing/printed-states.ts';
 import { type SortPath, sortedByKey, sortKeyIn, sortOption } from '../printing/sorting.ts';
 import { isColouredFor, type Row, rowsText, widthsOf } from '../printing/tables.ts';
-import type { CommandSetting } from '../program.ts';
 import {
   apiCommand,
   connectionOf,

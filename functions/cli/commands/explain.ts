@@ -1,8 +1,9 @@
 /** `probelet explain`: the fields of a target, as `kubectl explain` prints them. */
+
 import { Command } from 'commander';
+import type { CommandSetting } from '../command-setting.ts';
 import { explained } from '../printing/explaining.ts';
 import { ownText } from '../printing/printable.ts';
-import type { CommandSetting } from '../program.ts';
 
 const examples = `
 Examples:

@@ -1,9 +1,11 @@
 /** `probelet get`: targets, probes and events as tables, YAML, JSON or names. */
+
 import { type Command, Option } from 'commander';
 import { configFileAnnotation } from '../../../shared/api/schema/annotations.ts';
 import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
 import type { ReadyValue } from '../../../shared/api/targets/target-viewer.ts';
 import type { NamedTarget } from '../../client/paths.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import type { Io } from '../io.ts';
 import { itemText, type NamedItem, type Printed, printItems } from '../printing/documents.ts';
 import { outputOption } from '../printing/output.ts';
@@ -11,7 +13,6 @@ import { printedStates } from '../printing/printed-states.ts';
 import { sortedByKey, sortKeyIn, sortOption } from '../printing/sorting.ts';
 import { isColouredFor, type Row, rowsText, widthsOf } from '../printing/tables.ts';
 import { probeHead, probeRows, type RowStyle, targetHead, targetRow } from '../printing/target-rows.ts';
-import type { CommandSetting } from '../program.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
 import { byName, noneFound, type Selection, selectedTargets, selectionOf } from '../server/selection.ts';
 import { watchedTargets } from '../server/watched-targets.ts';

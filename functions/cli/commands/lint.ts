@@ -2,10 +2,12 @@
  * `probelet lint`: likely mistakes in the probes of files, with reason and mend. Exit code 1: a file is wrong, has no
  * target, or has a finding of the severity in `--fail-on`.
  */
+
 import { Command, Option } from 'commander';
 import type { Severity } from '../../../shared/core/spec/lint.ts';
 import { type FileFinding, findingsOf } from '../../../shared/manifest/findings.ts';
 import { sarifLog } from '../../../shared/manifest/sarif.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import {
   anyHost,
   convertedFiles,
@@ -17,7 +19,6 @@ import {
 } from '../files/manifest-files.ts';
 import { targetsOf } from '../files/wanted-targets.ts';
 import { documentText } from '../printing/documents.ts';
-import type { CommandSetting } from '../program.ts';
 import { exitCodes } from '../words/exit-codes.ts';
 
 /** For each value of `--fail-on` the severities that fail. */

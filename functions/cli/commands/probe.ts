@@ -1,14 +1,15 @@
 /** `probelet probe`: probes a target now, and waits for what each probe finds. Exit code 1: one did not succeed. */
+
 import { type Command, Option } from 'commander';
 import type { EventView } from '../../../shared/api/routes/events.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
 import type { RequestedProbes } from '../../client/api-client.ts';
 import type { NamedTarget } from '../../client/paths.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import { attemptLines } from '../printing/attempt-text.ts';
 import { milliseconds } from '../printing/durations.ts';
 import { tableText } from '../printing/tables.ts';
 import { probeHead, probeRows } from '../printing/target-rows.ts';
-import type { CommandSetting } from '../program.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
 import { CliError, exitCodes } from '../words/exit-codes.ts';
 import { noTarget, targetNames } from '../words/resources.ts';

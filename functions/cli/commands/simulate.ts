@@ -1,13 +1,15 @@
 /** `probelet simulate`: what the thresholds of a probe do with findings, by the engine's own rules. */
+
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import type { ProbeType } from '../../../shared/core/kubelet/types.ts';
 import { specProbes } from '../../../shared/core/spec/spec.ts';
+import type { ProbeType } from '../../../shared/core/spec/types.ts';
 import {
   type RehearsedFinding,
   type RehearsedProbe,
   type RehearsedStep,
   rehearse,
 } from '../../../shared/core/status/rehearsal.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import {
   anyHost,
   convertedFiles,
@@ -22,7 +24,6 @@ import { documentText } from '../printing/documents.ts';
 import { joined, type Printable, printedLine } from '../printing/printable.ts';
 import { effectOf, runText } from '../printing/rehearsed-text.ts';
 import { type Row, tableText } from '../printing/tables.ts';
-import type { CommandSetting } from '../program.ts';
 import { apiCommand } from '../server/connection.ts';
 import { rehearsedTarget, type Timed } from '../server/rehearsed-target.ts';
 import { exitCodes, WrongUse } from '../words/exit-codes.ts';

@@ -2,9 +2,10 @@
  * `probelet start`: what `npm start` does in a clone. The server takes the place of this process, so that signals reach
  * it, its exit code is the command's, and no second process stays in memory.
  */
+
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import type { CommandSetting } from '../program.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import { WrongUse } from '../words/exit-codes.ts';
 
 /** Options of Node and variables that keep the memory small: docs/operating.md, Memory of one process. */

@@ -2,6 +2,7 @@
  * `probelet try`: makes each probe of a file once from here, without registering anything. Exit code 1: a file is
  * wrong, has no probe, or a probe did not succeed.
  */
+
 import { Command, Option } from 'commander';
 import type { ProbeReport } from '../../../shared/core/kubelet/probe-report.ts';
 import type { ProbeRequest } from '../../../shared/core/spec/handlers.ts';
@@ -19,11 +20,11 @@ import { probe, type TimedAttempt } from '../../../shared/prober/probe.ts';
 import { InvalidOption, readAllowList, validSecrets } from '../../local/options/option-values.ts';
 import { environmentSecrets } from '../../local/process/environment-secrets.ts';
 import { runProbing } from '../../run-probing.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import { convertedFiles, type FileOptions, hostOption, reportErrors, withFiles } from '../files/manifest-files.ts';
 import { targetsOf } from '../files/wanted-targets.ts';
 import { attemptLines } from '../printing/attempt-text.ts';
 import { documentText } from '../printing/documents.ts';
-import type { CommandSetting } from '../program.ts';
 import { CliError, exitCodes, WrongUse } from '../words/exit-codes.ts';
 import { targetNames } from '../words/resources.ts';
 

@@ -1,7 +1,8 @@
 /** `probelet version`: of this program and of the server. */
+
 import type { Command } from 'commander';
 import { productVersion } from '../../product-version.ts';
-import type { CommandSetting } from '../program.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import { apiCommand, connectionOf, flagsOf, withSession } from '../server/connection.ts';
 
 const examples = `

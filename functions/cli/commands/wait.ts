@@ -1,10 +1,11 @@
 /** `probelet wait`: until a condition of targets is met, or they are gone. */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
+import type { CommandSetting } from '../command-setting.ts';
 import type { Io } from '../io.ts';
 import { milliseconds } from '../printing/durations.ts';
-import type { CommandSetting } from '../program.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
 import { CliError, exitCodes } from '../words/exit-codes.ts';
 import { noTarget, targetNames } from '../words/resources.ts';

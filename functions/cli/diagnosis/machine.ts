@@ -1,6 +1,6 @@
 /** What this machine lets a prober do: open sockets, resolve names, and reach its canaries. */
 import { descriptorsMax } from '../../../shared/core/self/sockets.ts';
-import type { Canary } from '../../../shared/holder/ports.ts';
+import type { Canary } from '../../../shared/holder/run.ts';
 import { type Clock, systemClock } from '../../../shared/lib/clock.ts';
 import { guardedDialer } from '../../../shared/net/dialer.ts';
 import { dns } from '../../../shared/net/dns.ts';

@@ -1,5 +1,5 @@
 /** What one attempt of a probe met, for people: its phases, and why it did not succeed. */
-import type { PhaseTimings } from '../../../shared/core/kubelet/types.ts';
+import type { PhaseTimings } from '../../../shared/core/spec/types.ts';
 import { visibleLine } from '../../../shared/lib/visible-text.ts';
 
 export type ShownAttempt = {

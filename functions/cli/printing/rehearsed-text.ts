@@ -1,6 +1,6 @@
 /** What a step of a simulation means, for people. */
 
-import type { ProbeType } from '../../../shared/core/kubelet/types.ts';
+import type { ProbeType } from '../../../shared/core/spec/types.ts';
 import type { RehearsedProbe, RehearsedStep } from '../../../shared/core/status/rehearsal.ts';
 
 /** How far the run is on its way to the threshold. */

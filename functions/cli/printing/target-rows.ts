@@ -1,7 +1,7 @@
 /** Targets and their probes as rows of tables. */
 import type { ContainerStatusView, ProbeStatusView, TargetView } from '../../../shared/api/schema/target-schema.ts';
-import { ownProperty } from '../../../shared/core/spec/own-property.ts';
 import { failureText } from '../../../shared/core/status/failure-text.ts';
+import { ownProperty } from '../../../shared/lib/own-property.ts';
 import { ageText, sinceText } from './durations.ts';
 import { type PodColumns, podColumns } from './pod-columns.ts';
 import { portsText } from './probe-text.ts';

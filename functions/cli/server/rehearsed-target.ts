@@ -1,7 +1,7 @@
 /** What thresholds do with the attempts in the event history of a target, as far as it has them. */
 import type { Command } from 'commander';
 import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
-import type { ProbeType } from '../../../shared/core/kubelet/types.ts';
+import type { ProbeType } from '../../../shared/core/spec/types.ts';
 import { type RehearsedProbe, type RehearsedStep, rehearse } from '../../../shared/core/status/rehearsal.ts';
 import type { Io } from '../io.ts';
 import { documentText } from '../printing/documents.ts';

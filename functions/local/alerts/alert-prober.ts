@@ -5,7 +5,7 @@
  */
 import type { DegradedRange } from '../../../shared/alerts/seen.ts';
 import { bucketCount } from '../../../shared/core/shards/slots.ts';
-import type { RunView } from '../../../shared/holder/run-view.ts';
+import type { RunView } from '../../../shared/holder/shard-run.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { hashRangeOf } from '../../../shared/store/records/keys.ts';
 import type { StoreProblem } from '../process/store-health.ts';

@@ -2,8 +2,8 @@
 import type { ReceiverEntry, SecretPlace } from '../../../shared/alerts/alert-config.ts';
 import type { Receiver } from '../../../shared/alerts/formats/receiver.ts';
 import { isWebhookSecret } from '../../../shared/alerts/formats/webhook.ts';
-import { ownProperty } from '../../../shared/core/spec/own-property.ts';
 import type { AllowList } from '../../../shared/exec/allow-list.ts';
+import { ownProperty } from '../../../shared/lib/own-property.ts';
 import { InvalidOption, readText } from '../options/option-values.ts';
 
 /**

@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TargetReading } from '../../../shared/holder/readings.ts';
-import type { RunView } from '../../../shared/holder/run-view.ts';
+import type { RunView } from '../../../shared/holder/shard-run.ts';
 import { probeTypeLabel } from '../../../shared/prober/metrics.ts';
 import { type Family, type FamilyText, histogramText, labelsText, sample, textsOf } from './exposition.ts';
 import type { RestartTally } from './restart-tally.ts';

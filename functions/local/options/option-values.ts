@@ -3,10 +3,14 @@ import { statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { reachOf } from '../../../shared/core/self/health.ts';
 import type { LayoutContext } from '../../../shared/core/shards/layout.ts';
-import { type SecretHost, type SecretHosts, secretHost } from '../../../shared/core/spec/secret-hosts.ts';
-import { secretReference } from '../../../shared/core/spec/secret-reference.ts';
+import {
+  type SecretHost,
+  type SecretHosts,
+  secretHost,
+  secretReference,
+} from '../../../shared/core/spec/secret-hosts.ts';
 import { type AllowList, parseAllowList } from '../../../shared/exec/allow-list.ts';
-import type { Canary } from '../../../shared/holder/ports.ts';
+import type { Canary } from '../../../shared/holder/run.ts';
 import { readBounded } from '../../../shared/lib/bounded-file.ts';
 import { readFault } from '../../../shared/lib/read-fault.ts';
 import { canaryOf } from '../../canary.ts';

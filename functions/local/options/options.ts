@@ -5,7 +5,7 @@ import { functionMb, type LayoutContext } from '../../../shared/core/shards/layo
 import { fleetLimits, processLimits, type QuotaLimits } from '../../../shared/core/shards/quota.ts';
 import type { SecretHosts } from '../../../shared/core/spec/secret-hosts.ts';
 import type { AllowList } from '../../../shared/exec/allow-list.ts';
-import type { Canary } from '../../../shared/holder/ports.ts';
+import type { Canary } from '../../../shared/holder/run.ts';
 import { type ConfigSetup, readConfigFile } from '../config/config-file.ts';
 import { type AwsOptions, awsOptions } from './aws-options.ts';
 import { type Given, givenOptions, type Option } from './given-options.ts';

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { reachOf } from '../../../shared/core/self/health.ts';
 import { parsedResolvConf, resolvConfPath } from '../../../shared/dns/resolv-conf.ts';
-import type { Canary } from '../../../shared/holder/ports.ts';
+import type { Canary } from '../../../shared/holder/run.ts';
 import { type Clock, endingClock } from '../../../shared/lib/clock.ts';
 import type { Log } from '../../../shared/lib/log.ts';
 import { guardedDialer } from '../../../shared/net/dialer.ts';

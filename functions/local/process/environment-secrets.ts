@@ -2,8 +2,12 @@
  * Resolves secrets in probe headers from environment variables: only those with the reserved prefix, and only for the
  * hosts given by option.
  */
-import { type Destination, maySend, type SecretHosts } from '../../../shared/core/spec/secret-hosts.ts';
-import type { SecretReference } from '../../../shared/core/spec/secret-reference.ts';
+import {
+  type Destination,
+  maySend,
+  type SecretHosts,
+  type SecretReference,
+} from '../../../shared/core/spec/secret-hosts.ts';
 import { hostPort } from '../../../shared/net/dial-failure.ts';
 import type { Secrets } from '../../../shared/secrets/secrets.ts';
 

@@ -1,8 +1,7 @@
 /** The shards that a worker holds, and those whose metric series remain visible between two runs. */
 
-import type { ShardMemory } from '../../../shared/holder/memory.ts';
 import type { RunEnd } from '../../../shared/holder/run.ts';
-import type { RunView } from '../../../shared/holder/run-view.ts';
+import type { RunView, ShardMemory } from '../../../shared/holder/shard-run.ts';
 
 export type Look = () => RunView;
 

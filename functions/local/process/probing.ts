@@ -4,7 +4,7 @@ import type { AllowList } from '../../../shared/exec/allow-list.ts';
 import { commandProcesses } from '../../../shared/exec/command-processes.ts';
 import { closeInheritedDescriptors } from '../../../shared/exec/inherited-descriptors.ts';
 import { localRunner } from '../../../shared/exec/local.ts';
-import type { Canary } from '../../../shared/holder/ports.ts';
+import type { Canary } from '../../../shared/holder/run.ts';
 import type { Attribution } from '../../../shared/lib/attribution.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { Log } from '../../../shared/lib/log.ts';

@@ -6,7 +6,7 @@ import { apiApp } from '../../../shared/api/app.ts';
 import type { ApiDeps } from '../../../shared/api/deps.ts';
 import { type InProcessBus, inProcessBus } from '../../../shared/bus/in-process.ts';
 import { processLimits, withLimits } from '../../../shared/core/shards/quota.ts';
-import type { RunView } from '../../../shared/holder/run-view.ts';
+import type { RunView } from '../../../shared/holder/shard-run.ts';
 import { type Clock, within } from '../../../shared/lib/clock.ts';
 import type { Log } from '../../../shared/lib/log.ts';
 import type { Random } from '../../../shared/lib/random.ts';

@@ -6,11 +6,10 @@
 import { type LayoutContext, unlimitedCapacity } from '../../../shared/core/shards/layout.ts';
 import { aheadMsMax, hasCome } from '../../../shared/core/shards/slots.ts';
 import { hostShards } from '../../../shared/holder/host.ts';
-import type { ShardMemory } from '../../../shared/holder/memory.ts';
-import type { Ports } from '../../../shared/holder/ports.ts';
 import { newSocketBudget } from '../../../shared/holder/probing/sockets.ts';
 import { runReceived } from '../../../shared/holder/receipt.ts';
-import type { RunView } from '../../../shared/holder/run-view.ts';
+import type { Ports } from '../../../shared/holder/run.ts';
+import type { RunView, ShardMemory } from '../../../shared/holder/shard-run.ts';
 import { inProcessQueue } from '../../../shared/queue/in-process.ts';
 import type { ShardMessage } from '../../../shared/queue/queue.ts';
 import { keepSchedule } from './keep-schedule.ts';

@@ -1,15 +1,12 @@
 /** `npm start -- --worker`: holds the shards that it receives, up to its limit, and hands them over when it stops. */
-
 import type { Health } from '../../../shared/api/deps.ts';
 import { bearerToken } from '../../../shared/api/http/bearer-token.ts';
 import { jsonResponse, problem, problemResponse } from '../../../shared/api/http/problem.ts';
 import { healthView } from '../../../shared/api/routes/operations.ts';
 import { type Host, hostShards } from '../../../shared/holder/host.ts';
-import { forgetOld, type ShardMemory } from '../../../shared/holder/memory.ts';
 import { newSocketBudget } from '../../../shared/holder/probing/sockets.ts';
 import { runReceived } from '../../../shared/holder/receipt.ts';
-import type { RunView } from '../../../shared/holder/run-view.ts';
-import type { RunOptions } from '../../../shared/holder/shard-run.ts';
+import { forgetOld, type RunOptions, type RunView, type ShardMemory } from '../../../shared/holder/shard-run.ts';
 import { type Clock, sleep } from '../../../shared/lib/clock.ts';
 import type { Log } from '../../../shared/lib/log.ts';
 import { processMetrics } from '../metrics/process-metrics.ts';

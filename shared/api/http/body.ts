@@ -1,6 +1,7 @@
 /** The body of a request: read up to a limit, decoded by its media type. */
-import { ownProperty } from '../../core/spec/own-property.ts';
+
 import { gathered } from '../../lib/gathered.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import { pacer } from '../../lib/pace.ts';
 import { sliceMs } from '../../lib/slices.ts';
 import type { ApiDeps, ParseYaml } from '../deps.ts';

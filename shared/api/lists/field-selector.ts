@@ -2,7 +2,7 @@
  * Kubernetes field selectors: `metadata.name=a,spec.host!=b`, with `\` before a comma, an equals sign or itself in a
  * value. Read as Kubernetes reads them, in one pass. Source: apimachinery, pkg/fields/selector.go.
  */
-import { ownProperty } from '../../core/spec/own-property.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import type { StoredTarget } from '../targets/stored-target.ts';
 
 export type FieldSelector = (stored: StoredTarget) => boolean;

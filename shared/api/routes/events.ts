@@ -1,4 +1,5 @@
 /** The event history of a target: its last recorded events and transitions, each with its attempts. */
+import type { TargetName } from '../../core/spec/names.ts';
 import '../zod-openapi.ts';
 import * as z from 'zod';
 import type { EventRecord } from '../../core/spec/records.ts';
@@ -9,7 +10,6 @@ import type { ApiDeps } from '../deps.ts';
 import { jsonResponse, problemResponse } from '../http/problem.ts';
 import { readWhole, wholeParam } from '../http/query-params.ts';
 import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../route.ts';
-import type { TargetName } from '../schema/decode-manifest.ts';
 import { probeType, result } from '../schema/target-schema.ts';
 import { instantText } from '../targets/instant-text.ts';
 import { readTargetOr } from '../targets/read-target.ts';

@@ -1,8 +1,8 @@
 /** The annotations that stand for fields that a Pod does not have. */
 import { at, type FieldProblem, unless } from '../../core/spec/field-problem.ts';
-import { ownProperty } from '../../core/spec/own-property.ts';
 import type { TargetSpec } from '../../core/spec/spec.ts';
 import { nearest } from '../../lib/nearest.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import { lifecycles, type Manifest } from './manifest-schema.ts';
 
 /** The prefix of annotations that have a meaning here. An unknown one is an error, like an unknown field. */

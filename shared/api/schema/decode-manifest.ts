@@ -3,11 +3,12 @@
  * named at once.
  */
 import type { FieldProblem } from '../../core/spec/field-problem.ts';
-import { ownProperty } from '../../core/spec/own-property.ts';
+import type { TargetName } from '../../core/spec/names.ts';
 import type { TargetSpec } from '../../core/spec/spec.ts';
 import type { TargetSpecInput } from '../../core/spec/spec-input.ts';
 import { metadataProblems, sizeProblems } from '../../core/spec/validate-metadata.ts';
 import { validateTargetSpec } from '../../core/spec/validate-target.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import { valueSize } from '../../lib/value-size.ts';
 import { depthMax } from '../http/json-text.ts';
 import { type Checked, errorsMax, invalidFields, ok } from '../http/problem.ts';
@@ -16,8 +17,6 @@ import { keptOutOfManifest, keptOutOfManifestAt } from './kept-out.ts';
 import { foreignKind, kindProblems } from './manifest-kinds.ts';
 import { type Manifest, manifestSchema } from './manifest-schema.ts';
 import { shapeOf, withoutFields } from './shape.ts';
-
-export type TargetName = { readonly namespace: string; readonly name: string };
 
 /** The part of a target that a client decides. */
 export type DecodedTarget = TargetName & {

@@ -4,7 +4,7 @@
  */
 import { mapShape } from '../../core/spec/handler-fields.ts';
 import { mapHandlers } from '../../core/spec/handlers.ts';
-import { ownProperty } from '../../core/spec/own-property.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import { unusedVariables } from '../targets/unused-env.ts';
 import type { NamesAt, Path } from './known-fields.ts';
 

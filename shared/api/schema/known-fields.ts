@@ -1,7 +1,7 @@
 /** Suggests a field for an unknown one: the nearest name that the schema knows in that position. */
 import * as z from 'zod';
-import { ownProperty } from '../../core/spec/own-property.ts';
 import { nearest } from '../../lib/nearest.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 
 /** Keys and indices from the root of a body to an object in it. */
 export type Path = readonly (string | number)[];

@@ -1,7 +1,7 @@
 /** The kinds of Kubernetes documents: which are targets, and what to send instead of the others. */
 import { type FieldProblem, unless } from '../../core/spec/field-problem.ts';
-import { ownProperty } from '../../core/spec/own-property.ts';
 import { nearest } from '../../lib/nearest.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import { severalTargets } from '../route.ts';
 
 type TypeMeta = { readonly apiVersion?: string | undefined; readonly kind?: string | undefined };

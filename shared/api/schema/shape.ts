@@ -1,8 +1,8 @@
 /** Decoding with zod: each issue becomes a field problem with its JSON Pointer and a sentence. */
 import type * as z from 'zod';
 import { at, type FieldProblem } from '../../core/spec/field-problem.ts';
-import { ownProperty } from '../../core/spec/own-property.ts';
 import { isAbsent, issueDetail } from '../../lib/issue-detail.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import { type Checked, errorsMax, invalidFields, ok } from '../http/problem.ts';
 import { fieldsAt, type NamesAt, type Path, unknownField } from './known-fields.ts';
 

@@ -5,9 +5,9 @@
  * changes nothing moves it too, because its first try may have died in between.
  */
 import { syncRequested } from '../../bus/events.ts';
-import { sameValue } from '../../core/kubelet/equality.ts';
 import { type Admission, type Growth, growthOf, isGrowth } from '../../core/shards/quota.ts';
 import { sleep } from '../../lib/clock.ts';
+import { sameValue } from '../../lib/equality.ts';
 import type { TargetAddress } from '../../store/records/keys.ts';
 import { type Operation, StoreUnavailable } from '../../store/store.ts';
 import { touchChanges } from '../../table/change-counters.ts';

@@ -1,13 +1,13 @@
 /** What the API shows of one probe: its verdict, or that its result is unknown, with the reason. */
-import { statusNamed } from '../../core/kubelet/container-statuses.ts';
+import { statusNamed } from '../../core/kubelet/pod-status.ts';
 import { firstInstant, phaseOf } from '../../core/kubelet/ticker.ts';
-import type { ContainerStatus } from '../../core/kubelet/types.ts';
-import { ownProperty } from '../../core/spec/own-property.ts';
 import type { ProbeRecord, ReportRecord, TargetRecord } from '../../core/spec/records.ts';
 import { probeName, type SpecProbe, specProbes } from '../../core/spec/spec.ts';
+import type { ContainerStatus } from '../../core/spec/types.ts';
 import { probeLabel, seenAtMsOf } from '../../core/status/freshness.ts';
 import { hasEnded, isStopped, noSpecDigest, shownOf, type UnknownReason } from '../../core/status/shown.ts';
 import { hash32 } from '../../lib/hash32.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import type { ProbeStatusView } from '../schema/target-schema.ts';
 import { type Freshness, staleSinceMs } from './freshness.ts';
 import { instantText } from './instant-text.ts';

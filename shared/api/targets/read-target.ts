@@ -1,8 +1,8 @@
 /** Reads one target for an answer, or returns the problem that it does not exist. */
+import type { TargetName } from '../../core/spec/names.ts';
 import { targetAddress } from '../../store/records/keys.ts';
 import type { ApiDeps } from '../deps.ts';
 import { type Checked, ok } from '../http/problem.ts';
-import type { TargetName } from '../schema/decode-manifest.ts';
 import { unreadable } from './change-target.ts';
 import { readStored, type StoredTarget } from './stored-target.ts';
 import { noSuchTarget } from './target-plans.ts';

@@ -1,9 +1,10 @@
 /** What a status report changes in the state that was read. Pure. */
-import { statusNamed } from '../../core/kubelet/container-statuses.ts';
-import { sameValue } from '../../core/kubelet/equality.ts';
+
+import { statusNamed } from '../../core/kubelet/pod-status.ts';
 import { at, type FieldProblem, unless } from '../../core/spec/field-problem.ts';
-import { ownProperty } from '../../core/spec/own-property.ts';
 import type { ReportRecord, TargetRecord } from '../../core/spec/records.ts';
+import { sameValue } from '../../lib/equality.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import { encodeReport } from '../../store/records/items.ts';
 import { type TargetAddress, targetKey } from '../../store/records/keys.ts';
 import type { Condition } from '../../store/store.ts';

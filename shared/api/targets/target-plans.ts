@@ -1,11 +1,12 @@
 /** What each request changes in the state that was read. Pure. */
-import { sameValue } from '../../core/kubelet/equality.ts';
+
 import { type Incarnations, incarnationsOf } from '../../core/kubelet/static-lifecycle.ts';
 import type { ProbeRecord, TargetRecord } from '../../core/spec/records.ts';
 import { type ProbeName, specProbes, type TargetSpec } from '../../core/spec/spec.ts';
 import { probeItemsProblems } from '../../core/spec/validate-target.ts';
 import { newProbeRecord } from '../../core/status/observed.ts';
 import { initialStatus } from '../../core/status/target-status.ts';
+import { sameValue } from '../../lib/equality.ts';
 import { encodeProbe, encodeStatus, encodeTarget, stopProbe, updateTo } from '../../store/records/items.ts';
 import { type TargetAddress, targetKey } from '../../store/records/keys.ts';
 import type { Operation } from '../../store/store.ts';

@@ -1,11 +1,11 @@
 /** From records to what the API shows. */
 
-import type { Condition, ContainerState, ContainerStatus, PodStatus } from '../../core/kubelet/types.ts';
-import { ownProperty } from '../../core/spec/own-property.ts';
 import type { RestartRequest, StatusRecord, TargetRecord } from '../../core/spec/records.ts';
 import { type ContainerSpec, type ProbeName, type SpecProbe, specProbes } from '../../core/spec/spec.ts';
+import type { Condition, ContainerState, ContainerStatus, PodStatus } from '../../core/spec/types.ts';
 import { hasEnded } from '../../core/status/shown.ts';
 import { conditionsOf } from '../../core/status/target-status.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import type {
   ContainerStateView,
   ContainerStatusView,

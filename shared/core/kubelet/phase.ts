@@ -1,8 +1,8 @@
 /** A pod's phase from its containers: kubelet's getPhase (pkg/kubelet/kubelet_pods.go). */
 
 import type { ContainerSpec, TargetSpec } from '../spec/spec.ts';
+import type { ContainerState, ContainerStatus, Phase } from '../spec/types.ts';
 import { containerShouldRestart, isRestartableInit } from './restart-policy.ts';
-import type { ContainerState, ContainerStatus, Phase } from './types.ts';
 
 export type PhaseInput = {
   readonly spec: Pick<TargetSpec, 'restartPolicy' | 'containers' | 'initContainers'>;

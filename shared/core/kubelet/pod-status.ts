@@ -2,12 +2,10 @@
  * `started` and `ready` of every container, from its state, the results caches and the workers that exist: kubelet's
  * UpdatePodStatus (pkg/kubelet/prober/prober_manager.go).
  */
-
-import type { ContainerSpec, ProbeName, TargetSpec } from '../spec/spec.ts';
-import { probeName } from '../spec/spec.ts';
+import { type ContainerSpec, type ProbeName, probeName, type TargetSpec } from '../spec/spec.ts';
+import type { ContainerStatus, Era, ProbeType, Result } from '../spec/types.ts';
 import { parseContainerID } from './container-id.ts';
 import { isRestartableInit } from './restart-policy.ts';
-import type { ContainerStatus, Era, ProbeType, Result } from './types.ts';
 
 export type PodStatusInput = {
   readonly spec: Pick<TargetSpec, 'containers' | 'initContainers'>;
@@ -92,3 +90,20 @@ function readyAfterRestart(
   if (container.readinessProbe && !podWasReady) return false;
   return cached('readiness', parseContainerID(status.containerID)) === undefined ? true : undefined;
 }
+
+// The statuses of all containers of a pod, whichever of the two lists they are in.
+
+type Lists = {
+  readonly initContainerStatuses: readonly ContainerStatus[];
+  readonly containerStatuses: readonly ContainerStatus[];
+};
+
+/** Those of init containers first. */
+export const statusesOf = ({ initContainerStatuses, containerStatuses }: Lists): readonly ContainerStatus[] => [
+  ...initContainerStatuses,
+  ...containerStatuses,
+];
+
+/** Names are unique in both lists together; undefined: there is none of that name. */
+export const statusNamed = (lists: Lists, container: string): ContainerStatus | undefined =>
+  statusesOf(lists).find(({ name }) => name === container);

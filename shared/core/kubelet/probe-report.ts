@@ -2,7 +2,7 @@
  * Turns the attempts of one probe into a result: kubelet's `probe` and `runProbeWithRetries`
  * (pkg/kubelet/prober/prober.go).
  */
-import type { Attempt, ContainerKind, FailureClass, ProbeOutcome, ProbeType, Result } from './types.ts';
+import type { Attempt, ContainerKind, FailureClass, ProbeOutcome, ProbeType, Result } from '../spec/types.ts';
 
 /** Maximum number of attempts, one directly after the other. */
 const maxProbeRetries = 3;

@@ -3,7 +3,7 @@
  * AllContainersCouldRestart).
  */
 import type { ContainerSpec, TargetSpec } from '../spec/spec.ts';
-import type { RestartPolicy, RestartPolicyRule } from './types.ts';
+import type { RestartPolicy, RestartPolicyRule } from '../spec/types.ts';
 
 /** The restart policy and rules of a container. */
 export type Restartable = Pick<ContainerSpec, 'restartPolicy' | 'restartPolicyRules'>;

@@ -2,11 +2,11 @@
  * Lifecycle `static`: no runtime reports the containers, and probelet does not imitate one. A container runs from its
  * registration until a restart is reported; then its next incarnation runs, with its own containerID (difference 9).
  */
-import { ownProperty } from '../spec/own-property.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import type { Incarnation, TargetRecord } from '../spec/records.ts';
 import { type PlacedContainer, placedContainers, type TargetSpec } from '../spec/spec.ts';
+import type { ContainerState, ContainerStatus } from '../spec/types.ts';
 import { containerShouldRestart } from './restart-policy.ts';
-import type { ContainerState, ContainerStatus } from './types.ts';
 
 /**
  * What kubelet records for a container that it kills: SIGKILL's 128 + 9. The restart policy is evaluated for this code.

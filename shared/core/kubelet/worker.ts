@@ -3,8 +3,7 @@
  * is the part before the call, `reduce` the part after it; both are pure. The numbers in the comments are the rules of
  * docs/semantics.md.
  */
-import { emptyContainerID, parseContainerID } from './container-id.ts';
-import { containerShouldRestart, restartsAllContainers } from './restart-policy.ts';
+
 import type {
   ContainerKind,
   ContainerState,
@@ -15,7 +14,9 @@ import type {
   RestartPolicy,
   RestartPolicyRule,
   Result,
-} from './types.ts';
+} from '../spec/types.ts';
+import { emptyContainerID, parseContainerID } from './container-id.ts';
+import { containerShouldRestart, restartsAllContainers } from './restart-policy.ts';
 
 /** What a worker remembers between probes. */
 export type Worker = {

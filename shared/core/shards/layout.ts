@@ -8,8 +8,8 @@
  */
 
 import { descriptorsMax } from '../self/sockets.ts';
-import { bucketCount } from './slots.ts';
-import { type BucketWeight, isHigherMode, type ShardMode, sumOf } from './weight.ts';
+import { bucketCount, type ShardMode } from './slots.ts';
+import { type BucketWeight, isHigherMode, sumOf } from './weight.ts';
 
 /** The first bucket and one past the last. */
 export type BucketRange = { readonly from: number; readonly to: number };

@@ -3,7 +3,7 @@
  * always allowed.
  */
 
-import { probeCpuMs } from '../spec/handlers.ts';
+import { probeCpuMs } from '../spec/handler-fields.ts';
 import type { TargetRecord } from '../spec/records.ts';
 import { capacityOf, splitAbove } from './layout.ts';
 import { bucketCount } from './slots.ts';

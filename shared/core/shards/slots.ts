@@ -3,11 +3,17 @@
  * and waits in the shard's group until the previous slot is over. Sending it again, late or twice, sends the same
  * message.
  */
-import type { ShardMode } from './weight.ts';
+import { tickPeriodSecondsMin } from '../spec/limits.ts';
+
+/**
+ * How a shard is held. `resident`: all the time, because some period is below a minute. `tick`: once a minute. `idle`:
+ * not held, because it has no targets.
+ */
+export type ShardMode = 'idle' | 'tick' | 'resident';
 
 /** Lambda ends a run after 15 min; the difference is for the start and the end of the run. */
 export const residentSlotMs = 13 * 60_000;
-export const tickSlotMs = 60_000;
+export const tickSlotMs = tickPeriodSecondsMin * 1_000;
 
 /**
  * The next message queues behind the current one before it is needed, and well within the queue's deduplication window

@@ -2,15 +2,10 @@
  * What the targets of a bucket require of their holder, computed from their specs alone: a constant load, whatever
  * their health. A process can run out of three things: CPU, descriptors for probes in flight, and memory.
  */
-import { handlerOf, type ProbeCost, probeCpuMs } from '../spec/handlers.ts';
+import { cpuMs } from '../spec/handlers.ts';
+import { tickPeriodSecondsMin } from '../spec/limits.ts';
 import { type Probe, specProbes, type TargetSpec } from '../spec/spec.ts';
-import { tickSlotMs } from './slots.ts';
-
-/**
- * How a shard is held. `resident`: all the time, because some period is below a minute. `tick`: once a minute. `idle`:
- * not held, because it has no targets.
- */
-export type ShardMode = 'idle' | 'tick' | 'resident';
+import type { ShardMode } from './slots.ts';
 
 export type BucketWeight = {
   readonly targets: number;
@@ -25,9 +20,6 @@ export type BucketWeight = {
 
 /** Raised with every change below or of the data stored with a weight, so that stored weights are recomputed. */
 export const weightFormula = 4;
-
-/** Below this period a run a slot is not enough. */
-export const tickPeriodSecondsMin = tickSlotMs / 1000;
 
 export const noWeight: BucketWeight = { targets: 0, cpu: 0, sockets: 0, memory: 0, mode: 'idle' };
 
@@ -73,15 +65,6 @@ function probeWeight(probe: Probe): BucketWeight {
     memory: probeBytes,
     mode: periodSeconds < tickPeriodSecondsMin ? 'resident' : 'tick',
   };
-}
-
-/** CPU of one probe, ms of one vCPU. */
-export const cpuMs = (probe: Probe): number => probeCpuMs[costOf(probe)];
-
-/** Without a handler it is a prober error, which costs no more than the cheapest probe. */
-export function costOf(probe: Probe): ProbeCost {
-  const found = handlerOf(probe);
-  return found ? found.row.cost(found.handler) : 'tcp';
 }
 
 const modeRank: { readonly [mode in ShardMode]: number } = { idle: 0, tick: 1, resident: 2 };

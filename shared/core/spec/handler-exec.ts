@@ -1,8 +1,9 @@
 /** The handler `exec`. */
+
 import { at, atMost, type FieldProblem, unless } from './field-problem.ts';
-import { handlerRow, type ProbeSubject, resolved } from './handler-row.ts';
+import { handlerRow, type ProbeSubject, resolved } from './handler-fields.ts';
 import { commandWordsMax } from './limits.ts';
-import type { EnvVar } from './spec.ts';
+import type { EnvVar } from './types.ts';
 
 export type ExecRequest = {
   readonly kind: 'exec';

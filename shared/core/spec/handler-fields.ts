@@ -2,7 +2,9 @@
  * The fields of a probe's handler, described once. The types below, the defaults and the schemas of the API and the
  * store are derived from this description.
  */
-import type { HttpHeader, PortRef } from './spec.ts';
+
+import type { FieldProblem } from './field-problem.ts';
+import type { ContainerPort, EnvVar, HttpHeader, PortRef } from './types.ts';
 
 export type Field =
   /** Without a default a text may be absent. */
@@ -84,3 +86,52 @@ function storedValue(field: Field, value: unknown): unknown {
 }
 
 const withValue = ({ name, value = '' }: HeaderInput): HttpHeader => ({ name, value });
+
+// What the code that does not speak a handler's protocol has to know about it: a row of the table in handlers.ts.
+
+/** The container and the target that are probed. */
+export type ProbeSubject = {
+  readonly target: { readonly namespace: string; readonly name: string; readonly uid: string };
+  /** The counterpart of kubelet's pod IP. */
+  readonly host: string;
+  readonly container: {
+    readonly name: string;
+    readonly ports?: readonly ContainerPort[];
+    readonly env?: readonly EnvVar[];
+  };
+};
+
+/** A handler that cannot be resolved is a prober error: it never counts as a failure. */
+export type Resolved<Request> =
+  | { readonly kind: 'request'; readonly request: Request }
+  | { readonly kind: 'error'; readonly error: string };
+
+export type HandlerRow<Fields extends Shape, Request> = {
+  readonly shape: Fields;
+  /** The rules of its fields; each problem is located below `pointer`. */
+  readonly problems: (handler: InputOf<Fields>, pointer: string) => readonly FieldProblem[];
+  /** The request for its prober. */
+  readonly request: (handler: UncheckedOf<Fields>, subject: ProbeSubject, timeoutMs: number) => Resolved<Request>;
+  /** The entry of `probeCpuMs` that gives the cost of a probe. */
+  readonly cost: (handler: StoredOf<Fields>) => ProbeCost;
+  /** File descriptors that a probe in flight may hold. */
+  readonly descriptors: number;
+  /** The host to dial, where `host` is the target's. Absent: nothing is dialled, a command runs. */
+  readonly hostOf?: (handler: UncheckedOf<Fields>, host: string) => string;
+};
+
+/** Lets the compiler infer the row's types from its shape. */
+export const handlerRow = <const Fields extends Shape, Request>(
+  row: HandlerRow<Fields, Request>,
+): HandlerRow<Fields, Request> => row;
+
+export const resolved = <Request>(request: Request): Resolved<Request> => ({ kind: 'request', request });
+
+/**
+ * CPU of one probe, ms of one vCPU: at least two and a half times what `npm run bench` prints for the exchange
+ * alone, saturated. A small arm64 function is slower than the machine of that measurement, and loop, commit and garbage
+ * collection come on top. `exec` starts a process.
+ */
+export const probeCpuMs = { http: 0.5, https: 2, tcp: 0.2, grpc: 0.8, exec: 10 } as const;
+
+export type ProbeCost = keyof typeof probeCpuMs;

@@ -1,7 +1,7 @@
 /** The handler `grpc`. */
 import { at, unless } from './field-problem.ts';
-import { portNumberProblems } from './handler-address.ts';
-import { handlerRow, resolved } from './handler-row.ts';
+import { handlerRow, resolved } from './handler-fields.ts';
+import { portNumberProblems } from './handler-tcp-socket.ts';
 import { serviceLengthMax } from './limits.ts';
 
 export type GrpcRequest = {

@@ -2,13 +2,12 @@
 
 import { hasUserinfo, probeUrl } from '../go/url.ts';
 import { at, atMost, type FieldProblem, unless } from './field-problem.ts';
-import { addressHost, addressProblems, resolvePort } from './handler-address.ts';
-import type { HeaderInput } from './handler-fields.ts';
-import { handlerRow, resolved } from './handler-row.ts';
+import { type HeaderInput, handlerRow, resolved } from './handler-fields.ts';
+import { addressHost, addressProblems, resolvePort } from './handler-tcp-socket.ts';
 import { headerBytesMax, headersMax, pathLengthMax } from './limits.ts';
 import { isHeaderName } from './names.ts';
-import { secretReference } from './secret-reference.ts';
-import type { HttpHeader } from './spec.ts';
+import { secretReference } from './secret-hosts.ts';
+import type { HttpHeader } from './types.ts';
 import { userAgent } from './user-agent.ts';
 
 /** `secret`: the value is a secret, which is sent only to the scheme, host and port of the first request. */

@@ -4,21 +4,13 @@
  */
 import { exec } from './handler-exec.ts';
 import type { InputOf, Shape, StoredOf, UncheckedOf } from './handler-fields.ts';
+import { type ProbeCost, probeCpuMs } from './handler-fields.ts';
 import { grpc } from './handler-grpc.ts';
 import { httpGet } from './handler-http-get.ts';
 import { tcpSocket } from './handler-tcp-socket.ts';
 
 /** In kubelet's order: the first handler of a probe counts. */
 export const handlers = { exec, httpGet, tcpSocket, grpc } as const;
-
-/**
- * CPU of one probe, ms of one vCPU: at least two and a half times what `npm run bench` prints for the exchange
- * alone, saturated. A small arm64 function is slower than the machine of that measurement, and loop, commit and garbage
- * collection come on top. `exec` starts a process.
- */
-export const probeCpuMs = { http: 0.5, https: 2, tcp: 0.2, grpc: 0.8, exec: 10 } as const;
-
-export type ProbeCost = keyof typeof probeCpuMs;
 
 export type HandlerKind = keyof typeof handlers;
 type Rows = typeof handlers;
@@ -55,4 +47,13 @@ export function handlerOf(
 export function dialledHost(probe: UncheckedHandlers, host: string): string | undefined {
   const found = handlerOf(probe);
   return found ? found.row.hostOf?.(found.handler, host) : host;
+}
+
+/** CPU of one probe, ms of one vCPU. */
+export const cpuMs = (probe: UncheckedHandlers): number => probeCpuMs[costOf(probe)];
+
+/** Without a handler it is a prober error, which costs no more than the cheapest probe. */
+export function costOf(probe: UncheckedHandlers): ProbeCost {
+  const found = handlerOf(probe);
+  return found ? found.row.cost(found.handler) : 'tcp';
 }

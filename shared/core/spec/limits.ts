@@ -47,3 +47,6 @@ export const itemBytesReserved = 4 * 1024;
  */
 const targetItemsMax = 90;
 export const probeItemsMax = targetItemsMax - 3;
+
+/** Below this period of a probe a run each minute is not enough, and its shard is held all the time. */
+export const tickPeriodSecondsMin = 60;

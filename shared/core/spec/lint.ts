@@ -2,12 +2,14 @@
  * Mistakes that people make with probes: valid specs that rarely mean what they say. Decided from the spec alone, with
  * its defaults. A finding refuses nothing.
  */
-import { sameValue } from '../kubelet/equality.ts';
-import type { ProbeType } from '../kubelet/types.ts';
-import { cpuMs, tickPeriodSecondsMin } from '../shards/weight.ts';
-import { handlerKinds, probeCpuMs } from './handlers.ts';
+
+import { sameValue } from '../../lib/equality.ts';
+import { probeCpuMs } from './handler-fields.ts';
+import { cpuMs, handlerKinds } from './handlers.ts';
+import { tickPeriodSecondsMin } from './limits.ts';
 import { toolsOf } from './probe-command.ts';
 import { type Probe, probeOf, probePointer, type SpecProbe, specProbes, type TargetSpec } from './spec.ts';
+import type { ProbeType } from './types.ts';
 
 /** `warning`: the probe is likely to do harm. `note`: it does less than it could. */
 export type Severity = 'warning' | 'note';

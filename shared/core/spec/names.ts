@@ -45,3 +45,6 @@ export function isHost(text: string): boolean {
 
 const isHostLabel = (label: string): boolean =>
   label.length <= labelLengthMax && /^[A-Za-z0-9_]([-A-Za-z0-9_]*[A-Za-z0-9_])?$/.test(label);
+
+/** A target is known by both together. */
+export type TargetName = { readonly namespace: string; readonly name: string };

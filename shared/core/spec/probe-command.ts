@@ -1,6 +1,7 @@
 /** Finds the tools in a command that ask over the network what a handler asks without a process. */
+
+import { ownProperty } from '../../lib/own-property.ts';
 import type { HandlerKind } from './handlers.ts';
-import { ownProperty } from './own-property.ts';
 
 export type NetworkTool = { readonly name: string; readonly handler: HandlerKind };
 

@@ -2,7 +2,7 @@
  * From a probe's handler to the request for a prober: kubelet's `runProbe`, without running anything
  * (pkg/kubelet/prober/prober.go).
  */
-import type { ProbeSubject, Resolved } from './handler-row.ts';
+import type { ProbeSubject, Resolved } from './handler-fields.ts';
 import { handlerOf, type ProbeRequest, type UncheckedHandlers } from './handlers.ts';
 
 /**

@@ -3,6 +3,7 @@
  * docs/architecture.md, Table.
  */
 
+import type { ProbeName, TargetSpec } from './spec.ts';
 import type {
   Attempt,
   Condition,
@@ -12,8 +13,7 @@ import type {
   PodStatus,
   ProbeType,
   Result,
-} from '../kubelet/types.ts';
-import type { ProbeName, TargetSpec } from './spec.ts';
+} from './types.ts';
 
 /** TARGET, written by the API. */
 export type TargetRecord = {

@@ -1,8 +1,8 @@
 /** A target's spec as clients write it: of the right shape, without defaults, possibly in the short form. */
 
-import type { RestartPolicy, RestartPolicyRule } from '../kubelet/types.ts';
 import type { HandlersInput } from './handlers.ts';
-import type { ContainerPort, EnvVar, TargetSpec } from './spec.ts';
+import type { TargetSpec } from './spec.ts';
+import type { ContainerPort, EnvVar, RestartPolicy, RestartPolicyRule } from './types.ts';
 
 type Optional<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
 

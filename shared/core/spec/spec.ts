@@ -3,14 +3,10 @@
  * contains its defaults, so a reader never has to guess one.
  */
 
-import type { ContainerKind, ProbeType, RestartPolicy, RestartPolicyRule } from '../kubelet/types.ts';
-import { probeTypes } from '../kubelet/types.ts';
 import { at } from './field-problem.ts';
 import type { Handlers } from './handlers.ts';
-
-export type PortRef = number | string;
-
-export type HttpHeader = { readonly name: string; readonly value: string };
+import type { ContainerKind, ContainerPort, EnvVar, ProbeType, RestartPolicy, RestartPolicyRule } from './types.ts';
+import { probeTypes } from './types.ts';
 
 export type Probe = Handlers & {
   readonly initialDelaySeconds: number;
@@ -21,10 +17,6 @@ export type Probe = Handlers & {
   /** Liveness and startup only; carried in the restart request. */
   readonly terminationGracePeriodSeconds?: number;
 };
-
-export type ContainerPort = { readonly name?: string; readonly containerPort: number };
-
-export type EnvVar = { readonly name: string; readonly value: string };
 
 export type ContainerSpec = {
   readonly name: string;

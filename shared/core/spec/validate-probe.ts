@@ -3,7 +3,6 @@
  * in its row.
  */
 
-import type { ProbeType } from '../kubelet/types.ts';
 import { at, type FieldProblem, inRange, listed, type Range, unless } from './field-problem.ts';
 import { handlerKinds, handlers } from './handlers.ts';
 import {
@@ -14,6 +13,7 @@ import {
   timeoutSecondsMax,
 } from './limits.ts';
 import type { ProbeInput } from './spec-input.ts';
+import type { ProbeType } from './types.ts';
 
 type Problems = readonly FieldProblem[];
 

@@ -1,6 +1,5 @@
 /** Decides whether a spec can be stored, and in what form. A refused spec is not stored in part. */
 
-import type { ProbeType, RestartPolicyRule } from '../kubelet/types.ts';
 import { defaultTargetSpec } from './default-target.ts';
 import { at, atMost, type FieldProblem, inRange, unique, unless } from './field-problem.ts';
 import { hostDetail } from './host-detail.ts';
@@ -28,6 +27,7 @@ import {
   type TargetSpecInput,
   topProbes,
 } from './spec-input.ts';
+import type { ProbeType, RestartPolicyRule } from './types.ts';
 import { probeProblems } from './validate-probe.ts';
 
 type Problems = readonly FieldProblem[];

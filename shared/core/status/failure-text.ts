@@ -1,5 +1,5 @@
 /** What a failure is for people. */
-import type { FailureClass } from '../kubelet/types.ts';
+import type { FailureClass } from '../spec/types.ts';
 
 /** kubelet's text of a failed command is what it printed. Where that is nothing, its end is all that is known. */
 export function failureText(output: string, failureClass: FailureClass | string | undefined): string {

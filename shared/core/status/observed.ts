@@ -6,10 +6,10 @@
 import { podPhase } from '../kubelet/phase.ts';
 import { updatePodStatus } from '../kubelet/pod-status.ts';
 import { staticContainerStatus } from '../kubelet/static-lifecycle.ts';
-import type { ContainerStatus, Era, Phase, PodStatus, ProbeType, Result } from '../kubelet/types.ts';
 import type { ProbeRecord, TargetState } from '../spec/records.ts';
 import type { ContainerSpec, PlacedContainer, ProbeName, SpecProbe, TargetSpec } from '../spec/spec.ts';
 import { placedContainers, specProbes } from '../spec/spec.ts';
+import type { ContainerStatus, Era, Phase, PodStatus, ProbeType, Result } from '../spec/types.ts';
 import { countedOf } from './shown.ts';
 
 /**

@@ -1,8 +1,8 @@
 /** What the thresholds of a probe make of a row of findings: the engine's own rules, without a target. Pure. */
 
-import type { ProbeType, Result } from '../kubelet/types.ts';
 import { decideGate, newWorker, type PodView, reduce, type Worker, type WorkerSpec } from '../kubelet/worker.ts';
 import type { Probe } from '../spec/spec.ts';
+import type { ProbeType, Result } from '../spec/types.ts';
 
 /** What one probe finds. `error`: it could not be made, which is neither a success nor a failure. */
 export type RehearsedFinding = 'success' | 'failure' | 'error';

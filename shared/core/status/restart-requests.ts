@@ -2,13 +2,14 @@
  * The restart requests that follow from a liveness or startup failure. A request is published at once, and again after
  * kubelet's crash-loop back-off (pkg/kubelet/kubelet.go: 10 s, doubled up to 300 s) while the container fails.
  */
-import { statusNamed } from '../kubelet/container-statuses.ts';
+
+import { ownProperty } from '../../lib/own-property.ts';
+import { statusNamed } from '../kubelet/pod-status.ts';
 import { containerShouldRestart } from '../kubelet/restart-policy.ts';
 import { isToBeRestarted } from '../kubelet/static-lifecycle.ts';
-import type { ContainerStatus, ProbeType, Result } from '../kubelet/types.ts';
-import { ownProperty } from '../spec/own-property.ts';
 import type { OutboxEvent, RestartRequest, StatusRecord, TargetRecord, TargetState } from '../spec/records.ts';
 import { type PlacedContainer, placedContainers, probeName, probeOf } from '../spec/spec.ts';
+import type { ContainerStatus, ProbeType, Result } from '../spec/types.ts';
 import { observe } from './observed.ts';
 
 /** A restart request is published again after this, then after twice as long each time, up to the maximum. */

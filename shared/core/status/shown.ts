@@ -3,9 +3,9 @@
  * result is `unknown` with a reason. kubelet's initial values stay inside the engine (difference 22).
  */
 
-import type { Result } from '../kubelet/types.ts';
 import type { ProbeRecord, ProbeUnknown, TargetRecord, TargetState } from '../spec/records.ts';
 import { type ProbeName, specProbes } from '../spec/spec.ts';
+import type { Result } from '../spec/types.ts';
 
 /**
  * `Quarantined`: the stored item cannot be read. `Late`, `ProberDegraded`: read from the beat of the prober, never

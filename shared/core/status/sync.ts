@@ -4,17 +4,23 @@
  * is known it decides the status, the restart requests and the events to publish. Reading twice or in another order
  * gives the same.
  */
-import { statusesOf } from '../kubelet/container-statuses.ts';
-import { sameValue } from '../kubelet/equality.ts';
-import type { PodStatus, ProbeType } from '../kubelet/types.ts';
-import { ownProperty } from '../spec/own-property.ts';
-import type { EventRecord, OutboxEvent, StatusRecord, TargetRecord, TargetState } from '../spec/records.ts';
-import type { PlacedContainer } from '../spec/spec.ts';
-import { placedContainers, probeName, probeOf } from '../spec/spec.ts';
+
+import { sameValue } from '../../lib/equality.ts';
+import { ownProperty } from '../../lib/own-property.ts';
+import { statusesOf } from '../kubelet/pod-status.ts';
+import type {
+  EventRecord,
+  OutboxEvent,
+  ShownStatus,
+  StatusRecord,
+  TargetRecord,
+  TargetState,
+} from '../spec/records.ts';
+import { type PlacedContainer, placedContainers, probeName, probeOf } from '../spec/spec.ts';
+import type { PodStatus, ProbeType } from '../spec/types.ts';
 import { observe } from './observed.ts';
 import { boundedOutbox, entryName, isWritersOwn } from './outbox.ts';
 import { advanceRequests, type Failing, requestDueMs, restartMessage } from './restart-requests.ts';
-import { statusChangedEvent } from './status-changed.ts';
 import { composeStatus } from './target-status.ts';
 
 export type SyncPlan =
@@ -186,5 +192,44 @@ function recordedEvent(target: TargetRecord, { nowMs, ...recorded }: Recorded): 
     kind: 'recorded',
     count: 1,
     attempts: [],
+  };
+}
+
+// `Target Status Changed`: published when conditions, phase, ready or started differ, with the status before and after.
+
+type Change = {
+  readonly target: TargetRecord;
+  /** Version of the status that is about to be written. */
+  readonly version: number;
+  readonly before: PodStatus;
+  readonly after: PodStatus;
+  readonly nowMs: number;
+};
+
+/** One event, or none if nothing visible has changed. */
+export function statusChangedEvent({ target, version, before, after, nowMs }: Change): readonly OutboxEvent[] {
+  const [oldStatus, newStatus] = [shownStatus(before), shownStatus(after)];
+  if (sameValue(oldStatus, newStatus)) return [];
+  const detail = { resourceVersion: String(version), oldStatus, newStatus };
+  return [{ id: `${target.uid}/status/${version}`, detailType: 'Target Status Changed', timeMs: nowMs, detail }];
+}
+
+/** What subscribers see of a status. */
+export function shownStatus(status: PodStatus): ShownStatus {
+  return {
+    phase: status.phase,
+    conditions: status.conditions.map(({ type, status: value, reason, message }) => ({
+      type,
+      status: value,
+      ...(reason !== undefined && { reason }),
+      ...(message !== undefined && { message }),
+    })),
+    containers: [...status.initContainerStatuses, ...status.containerStatuses].map((container) => ({
+      name: container.name,
+      containerID: container.containerID,
+      ready: container.ready,
+      started: container.started === true,
+      restartCount: container.restartCount,
+    })),
   };
 }

@@ -2,14 +2,18 @@
  * The status of a target as it is stored, shown and published: the observed state, and conditions that are Unknown
  * where nothing was observed (difference 22).
  */
-import { isCompared } from '../kubelet/condition-owners.ts';
-import { containersReadyCondition, podInitializedCondition, podReadyCondition } from '../kubelet/conditions.ts';
+import {
+  containersReadyCondition,
+  isCompared,
+  podInitializedCondition,
+  podReadyCondition,
+} from '../kubelet/conditions.ts';
 import { parseContainerID } from '../kubelet/container-id.ts';
-import { statusesOf, statusNamed } from '../kubelet/container-statuses.ts';
+import { statusesOf, statusNamed } from '../kubelet/pod-status.ts';
 import { nextStatus, type StatusStep } from '../kubelet/status-update.ts';
-import type { Condition, ContainerStatus, PodStatus } from '../kubelet/types.ts';
 import type { ProbeRecord, StatusRecord, TargetRecord, TargetState } from '../spec/records.ts';
 import { type ProbeName, specProbes, type TargetSpec } from '../spec/spec.ts';
+import type { Condition, ContainerStatus, PodStatus } from '../spec/types.ts';
 import { newProbeRecord, type Observed, observe, unreported } from './observed.ts';
 import { type Unknowns, unknownsOf } from './shown.ts';
 

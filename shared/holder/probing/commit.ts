@@ -1,5 +1,4 @@
 /** Makes the decision of a worker's step durable. Only then is it kept in memory, published and logged. */
-
 import type { EventRecord, ProbeRecord } from '../../core/spec/records.ts';
 import type { ProbeName } from '../../core/spec/spec.ts';
 import { spend } from '../../core/status/history-budget.ts';
@@ -7,13 +6,11 @@ import { publishedResult } from '../../core/status/shown.ts';
 import type { Commit } from '../commit/plan.ts';
 import type { Holder } from '../holder.ts';
 import type { Run } from '../run.ts';
-import { isAskedEvent } from './asked-event.ts';
 import { recordedBusEvent, resultChanged } from './events.ts';
 import { type Due, type HeldProbe, type HeldTarget, refreshView } from './held.ts';
-import { isKeptQuiet } from './plan-error.ts';
 import { trigger } from './probe-schedule.ts';
 import { committed, remember, restartCounters } from './probe-verdict.ts';
-import { isNewer, type StepPlan } from './step-plan.ts';
+import { isAskedEvent, isKeptQuiet, isNewer, type StepPlan } from './step-plan.ts';
 
 /** The parts of a holder that a commit needs. */
 export type Committing = Pick<

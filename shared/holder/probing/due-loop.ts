@@ -2,19 +2,17 @@
  * The loop of a run: one heap of due entries and one timer. A probe is in flight at most once; a tick or trigger that
  * its ticker holds meanwhile is served right after. Targets share the heap, because the holder is their timekeeper.
  */
-
 import { lateAfterMs, type Overload } from '../../core/self/overload.ts';
 import { alarmOf } from '../../lib/alarm.ts';
 import { DueHeap } from '../../lib/heap.ts';
 import type { Run } from '../run.ts';
-import { watchedWallTime } from '../self-check/wall-time.ts';
-import { ProbesInFlight } from './flights.ts';
+import { watchedWallTime } from '../self-check/stall.ts';
+import { ProbesInFlight, trackedWork, type Work } from './flights.ts';
 import { type HeldProbe, type HeldTarget, type Turn, turnOf } from './held.ts';
-import { type TendLanes, tendLanes } from './lanes.ts';
 import { Lateness, type LatenessCounts } from './lateness.ts';
 import { arm as armProbe } from './probe-schedule.ts';
 import { newSocketBudget, type Place, type SocketBudget } from './sockets.ts';
-import { trackedWork, type Work } from './work.ts';
+import { type TendLanes, tendLanes } from './timekeeper.ts';
 
 /** A failed look at a target is repeated after this time. */
 const tendAgainMs = 2_000;

@@ -1,9 +1,9 @@
 /** The events of a probe: those in the event history and those on the bus. Pure. */
 import { type BusEvent, schemaVersion } from '../../bus/events.ts';
 import type { RecordedEvent } from '../../core/kubelet/probe-report.ts';
-import type { Result } from '../../core/kubelet/types.ts';
 import type { EventRecord, ProbeRecord, TargetRecord } from '../../core/spec/records.ts';
 import { probeName } from '../../core/spec/spec.ts';
+import type { Result } from '../../core/spec/types.ts';
 import { publishedResult } from '../../core/status/shown.ts';
 import type { TimedAttempt } from '../../prober/probe.ts';
 import type { HeldProbe } from './held.ts';

@@ -1,13 +1,14 @@
 /** The probes of a run that are in flight or due and waiting for a socket. A probe is in flight at most once. */
-import { descriptorsOf } from '../../core/self/sockets.ts';
+import { type BacklogClass, descriptorsOf, servedInOrder } from '../../core/self/sockets.ts';
 import { Bag, type BagItem, inNoBag } from '../../lib/bag.ts';
+import type { Log } from '../../lib/log.ts';
+import { StoreUnavailable } from '../../store/store.ts';
 import type { Run } from '../run.ts';
 import type { CycleEnd, Loop, Steps } from './due-loop.ts';
 import { type HeldProbe, type HeldTarget, turnOf } from './held.ts';
 import type { Lateness } from './lateness.ts';
 import { begin as beginProbe, land, postpone, repeat } from './probe-schedule.ts';
 import type { Place, SocketBudget } from './sockets.ts';
-import { type WaitingLines, waitingLines } from './waiting-lines.ts';
 
 /**
  * Probes that may begin in one turn of the event loop. After a restart hundreds are due at once, and while they begin,
@@ -159,4 +160,106 @@ export class ProbesInFlight {
       this.#start(next.held, next.probe, this.#by.wallMs());
     }
   }
+}
+
+// Probes that are due and wait for a socket.
+
+export type Waiting = { readonly held: HeldTarget; readonly probe: HeldProbe; readonly arrival: number };
+
+export type WaitingLines = {
+  /** A probe that already waits keeps its position. */
+  join(held: HeldTarget, probe: HeldProbe): void;
+  leave(probe: HeldProbe): void;
+  isEmpty(): boolean;
+  /** The probe that may begin next: the first one of the best group for which there is a socket. */
+  next(): Waiting | undefined;
+  /** Whether a waiting probe comes before one of this backlog class that has only now become due. */
+  hasBefore(backlogClass: BacklogClass): boolean;
+};
+
+export function waitingLines(socketBudget: Pick<SocketBudget, 'hasFor'>): WaitingLines {
+  let arrivals = 0;
+  const lines: { readonly [backlogClass in BacklogClass]: Map<HeldProbe, Waiting> } = {
+    steady: new Map(),
+    new: new Map(),
+    hanging: new Map(),
+  };
+  /** True almost always. This spares each probe that begins a search through the lines. */
+  const isEmpty = () => lines.steady.size + lines.new.size + lines.hanging.size === 0;
+  /** The first entry of a line that still has to be probed. */
+  const firstOf = (backlogClass: BacklogClass): Waiting | undefined => {
+    for (const waiting of lines[backlogClass].values()) {
+      if (!isGone(waiting)) return waiting;
+      lines[backlogClass].delete(waiting.probe);
+    }
+    return undefined;
+  };
+  const nextOf = (group: readonly BacklogClass[]) =>
+    group
+      .flatMap((backlogClass) => firstOf(backlogClass) ?? [])
+      .filter(({ probe }) => socketBudget.hasFor(probe.schedule.backlogClass, descriptorsOf(probe.spec.probe)))
+      .reduce<Waiting | undefined>(
+        (first, other) => (first && first.arrival < other.arrival ? first : other),
+        undefined,
+      );
+  const firstIn = (groups: readonly (readonly BacklogClass[])[]) => {
+    for (const group of groups) {
+      const next = nextOf(group);
+      if (next) return next;
+    }
+    return undefined;
+  };
+  return {
+    join(held, probe) {
+      const line = lines[probe.schedule.backlogClass];
+      if (line.has(probe)) return;
+      arrivals += 1;
+      line.set(probe, { held, probe, arrival: arrivals });
+    },
+    leave: (probe) => void lines[probe.schedule.backlogClass].delete(probe),
+    isEmpty,
+    next: () => firstIn(servedInOrder),
+    hasBefore: (backlogClass) => !isEmpty() && firstIn(servedBefore(backlogClass)) !== undefined,
+  };
+}
+
+/** Groups whose waiting probes come before a probe of this class that has only now become due. */
+const servedBefore = (backlogClass: BacklogClass): readonly (readonly BacklogClass[])[] =>
+  servedInOrder.slice(0, servedInOrder.findIndex((group) => group.includes(backlogClass)) + 1);
+
+const isGone = ({ held, probe }: Waiting): boolean =>
+  held.gone || probe.schedule.inFlight || held.probes.get(probe.name) !== probe;
+
+// The work of a loop that is under way.
+
+export type Work = ReturnType<typeof trackedWork>;
+
+/**
+ * Tracks the work under way. As in kubelet, a panic inside one probe is logged and swallowed, and the worker continues
+ * (pkg/kubelet/prober/worker.go).
+ */
+export function trackedWork(log: Log) {
+  /** A number, since a collection of all that is under way would outlive it (see shared/lib/bag.ts). */
+  let underWay = 0;
+  let done = Promise.withResolvers<void>();
+  const end = () => {
+    underWay -= 1;
+    if (underWay > 0) return;
+    done.resolve();
+    done = Promise.withResolvers();
+  };
+  const failed = (cause: unknown) => {
+    log[cause instanceof StoreUnavailable ? 'warn' : 'error']('a step of the loop failed', { cause });
+    end();
+  };
+  return {
+    track(work: Promise<void>) {
+      underWay += 1;
+      work.then(end, failed);
+    },
+    isEmpty: () => underWay === 0,
+    async over() {
+      while (underWay > 0) await done.promise;
+    },
+  };
 }

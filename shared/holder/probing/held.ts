@@ -3,20 +3,31 @@
  * workers.
  */
 
+import { createHash } from 'node:crypto';
 import type { BusEvent } from '../../bus/events.ts';
-import type { ContainerStatus, ProbeType } from '../../core/kubelet/types.ts';
-import type { PodView, WorkerSpec } from '../../core/kubelet/worker.ts';
-import type { Reach } from '../../core/self/health.ts';
-import type { HangRecord, ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../../core/spec/records.ts';
-import type { PlacedContainer, Probe, ProbeName } from '../../core/spec/spec.ts';
+import { newWorker, type PodView, type Worker, type WorkerSpec } from '../../core/kubelet/worker.ts';
+import { type Reach, reachOf } from '../../core/self/health.ts';
+import { dialledHost } from '../../core/spec/handlers.ts';
+import type {
+  HangRecord,
+  ProbeRecord,
+  ReportRecord,
+  StatusRecord,
+  TargetRecord,
+  TargetState,
+} from '../../core/spec/records.ts';
+import type { PlacedContainer, Probe, ProbeName, SpecProbe } from '../../core/spec/spec.ts';
+import type { ContainerStatus, ProbeType } from '../../core/spec/types.ts';
 import { type Observed, observe } from '../../core/status/observed.ts';
 import type { HeapItem } from '../../lib/heap.ts';
 import type { ProbeMetricLabels } from '../../prober/metrics.ts';
 import type { ProbeOrder } from '../../prober/probe.ts';
+import { isAcked } from '../../status-sync/sync.ts';
+import type { CheckpointEntry } from '../../store/records/items.ts';
 import type { TargetAddress } from '../../store/records/keys.ts';
-import { stateOf } from './held-state.ts';
+import { hungProbeName } from './hung-probe.ts';
 import type { ProbeSchedule } from './probe-schedule.ts';
-import type { ProbeVerdict } from './probe-verdict.ts';
+import { type ProbeVerdict, withoutRun } from './probe-verdict.ts';
 import type { Place } from './sockets.ts';
 
 /** The part of a held probe that follows from its target's spec. Only workers.ts replaces it. */
@@ -115,4 +126,98 @@ export function podView(held: HeldTarget, container: string): PodView {
 export function containerStatus(observed: Observed, container: string): ContainerStatus | undefined {
   const named = (status: ContainerStatus) => status.name === container;
   return observed.containerStatuses.find(named) ?? observed.initContainerStatuses.find(named);
+}
+
+// Between a held target and the stored items: what a holder makes of them, and the state that it has of them.
+
+export function stateOf(held: Pick<HeldTarget, 'target' | 'report' | 'status' | 'records'>): TargetState {
+  return {
+    target: held.target,
+    status: held.status,
+    probes: Object.fromEntries(held.records),
+    ...(held.report && { report: held.report }),
+  };
+}
+
+/** Commits that a new holder cannot know to be published: its predecessor may have ended before it published them. */
+export function unackedOf(
+  { status, probes }: Pick<TargetState, 'status' | 'probes'>,
+  sinceMs: number,
+): HeldTarget['unacked'] {
+  const open = Object.entries(probes).filter(([name, { version }]) => !isAcked(status, name, version));
+  return new Map(
+    open.map(([name, { version }]) => [name, { version, publishedAtMs: Number.NEGATIVE_INFINITY, sinceMs }] as const),
+  );
+}
+
+export function workerSpecOf(target: TargetRecord, { container, probeType, probe }: SpecProbe): WorkerSpec {
+  const { restartPolicy, restartPolicyRules } = container.spec;
+  return {
+    probeType,
+    initialDelaySeconds: probe.initialDelaySeconds,
+    successThreshold: probe.successThreshold,
+    failureThreshold: probe.failureThreshold,
+    containerKind: container.kind,
+    restartPolicy: target.spec.restartPolicy,
+    ...(restartPolicy && { containerRestartPolicy: restartPolicy }),
+    ...(restartPolicyRules && { restartPolicyRules }),
+    ...(target.spec.lifecycle === 'static' && { probesOn: true }),
+  };
+}
+
+/**
+ * The worker with which a new holder continues, as stored in its items. A worker that had ended starts from scratch. A
+ * checkpoint counts only for the same uid and streak, and counters only for the same spec.
+ */
+export function storedWorker(record: ProbeRecord, specDigest: string, checkpoint: CheckpointEntry | undefined): Worker {
+  if (record.ended) return newWorker;
+  const { containerID, lastResult, onHold } = record;
+  const valid = checkpoint?.uid === record.uid && checkpoint.streak === record.streak;
+  // Within a streak the run length only grows. The item may be newer than the checkpoint, so the larger one counts.
+  const resultRun = valid ? Math.max(checkpoint.resultRun, record.resultRun) : record.resultRun;
+  const worker: Worker = { containerID, resultRun, onHold, ...(lastResult && { lastResult }) };
+  return record.specDigest === specDigest ? worker : withoutRun(worker);
+}
+
+// What a holder makes of a probe's spec, once for all of its probes.
+
+export function heldSpecOf(target: TargetRecord, entry: SpecProbe): HeldSpec {
+  const dialled = dialledHost(entry.probe, target.spec.host);
+  return {
+    container: entry.container,
+    probe: entry.probe,
+    order: orderOf(target, entry),
+    worker: workerSpecOf(target, entry),
+    digest: specDigestOf(entry),
+    workName: hungProbeName(target, entry),
+    reach: dialled === undefined ? undefined : reachOf(dialled),
+    stopping: false,
+  };
+}
+
+export function orderOf({ namespace, name, uid, spec }: TargetRecord, entry: SpecProbe): ProbeOrder {
+  const { container, probe, probeType } = entry;
+  return {
+    target: { namespace, name, uid },
+    host: spec.host,
+    container: container.spec,
+    handler: probe,
+    probeType,
+    containerKind: container.kind,
+  };
+}
+
+const digestDigits = 16;
+
+/** Digest of a probe's spec. It does not depend on the order in which a store returns the attributes. */
+export function specDigestOf({ probe }: SpecProbe): string {
+  return createHash('sha256').update(sortedJson(probe)).digest('hex').slice(0, digestDigits);
+}
+
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
 }

@@ -3,9 +3,9 @@
  * hangs; after the second one the probe is in quarantine until the spec changes.
  */
 
-import type { ProbeType } from '../../core/kubelet/types.ts';
 import type { HangRecord, TargetRecord } from '../../core/spec/records.ts';
 import { probeName, type SpecProbe } from '../../core/spec/spec.ts';
+import type { ProbeType } from '../../core/spec/types.ts';
 import { changeCounted, decodeHang, encodeHang, type Poison } from '../../store/records/items.ts';
 import { hangKey, targetAddress, targetKey } from '../../store/records/keys.ts';
 import type { Condition, Store } from '../../store/store.ts';

@@ -2,7 +2,6 @@
  * The part of `HeldProbe` that says when the probe runs. Any code may read it; only the functions of this file write
  * it. Core decides how the ticker changes.
  */
-
 import {
   dueMs,
   holdTick,
@@ -15,8 +14,7 @@ import {
   type Ticker,
   takeWake,
 } from '../../core/kubelet/ticker.ts';
-import type { Shortage } from '../../core/self/shortage.ts';
-import { type BacklogClass, backlogClassAfter } from '../../core/self/sockets.ts';
+import { type BacklogClass, backlogClassAfter, type Shortage } from '../../core/self/sockets.ts';
 
 type State = {
   ticker: Ticker;

@@ -3,9 +3,8 @@ import { reportOf } from '../../core/kubelet/probe-report.ts';
 import { type Committing, commitStep } from './commit.ts';
 import type { Due, HeldTarget } from './held.ts';
 import { quarantineOf } from './hung-probe.ts';
-import { planProberError } from './plan-error.ts';
 import { leftAlone } from './probe-verdict.ts';
-import type { Planned, Report } from './step-plan.ts';
+import { type Planned, planProberError, type Report } from './step-plan.ts';
 
 /** A probe that has hung the prober twice is not made. It counts as a prober error. */
 export async function leaveAlone(holder: Committing, held: HeldTarget, { probe, place }: Due): Promise<void> {

@@ -2,15 +2,17 @@
  * Which workers the holder runs: kubelet's AddPod, StopLivenessAndStartup and RemovePod, as one comparison of a
  * target's items with what is held. An existing worker never stops the others from being added.
  */
-
-import { type Phased, phaseOf, restTicker, type Ticker } from '../../core/kubelet/ticker.ts';
 import {
   loadedTicker,
   newTargetTicker,
+  type Phased,
   pendingTicker,
+  phaseOf,
+  restTicker,
+  type Ticker,
   takenOverTicker,
   type Unheld,
-} from '../../core/kubelet/ticker-start.ts';
+} from '../../core/kubelet/ticker.ts';
 import type { ProbeRecord, TargetRecord } from '../../core/spec/records.ts';
 import { type ProbeName, type SpecProbe, specProbes } from '../../core/spec/spec.ts';
 import { isStopped } from '../../core/status/shown.ts';
@@ -21,9 +23,17 @@ import type { ReadTarget } from '../../table/targets.ts';
 import type { Holder } from '../holder.ts';
 import { inheritedSeenAtMs } from '../inherited.ts';
 import { triggerProbe } from './commit.ts';
-import { containerStatus, type HeldProbe, type HeldSpec, type HeldTarget, refreshView } from './held.ts';
-import { heldSpecOf, specDigestOf } from './held-spec.ts';
-import { storedWorker, unackedOf } from './held-state.ts';
+import {
+  containerStatus,
+  type HeldProbe,
+  type HeldSpec,
+  type HeldTarget,
+  heldSpecOf,
+  refreshView,
+  specDigestOf,
+  storedWorker,
+  unackedOf,
+} from './held.ts';
 import { takeHang } from './hung-probe.ts';
 import { newSchedule, restart, seeRequests } from './probe-schedule.ts';
 import { newVerdict, restartCounters } from './probe-verdict.ts';

@@ -1,11 +1,20 @@
 /**
  * The socket budget of a process. All its runs share it, because the limit of descriptors is per process. A probe takes
  * its place before it begins and releases it once its last socket has closed, so the places taken are the descriptors
- * in use. When the machine refuses a socket, the budget shrinks (shared/core/self/socket-limit.ts).
+ * in use. When the machine refuses a socket, the budget shrinks (shared/core/self/sockets.ts).
  */
-import { type Shortage, shortageOf } from '../../core/self/shortage.ts';
-import { afterRefusal, notRefused, risen, type SocketLimit } from '../../core/self/socket-limit.ts';
-import { type BacklogClass, descriptorsMax, fitsBudget, nothingTaken } from '../../core/self/sockets.ts';
+import {
+  afterRefusal,
+  type BacklogClass,
+  descriptorsMax,
+  fitsBudget,
+  nothingTaken,
+  notRefused,
+  risen,
+  type Shortage,
+  type SocketLimit,
+  shortageOf,
+} from '../../core/self/sockets.ts';
 import type { Work } from '../../lib/attribution.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { SocketPermit } from '../../net/net.ts';

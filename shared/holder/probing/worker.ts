@@ -2,28 +2,25 @@
  * One cycle of one worker: gate, probe, reduce, commit. It decides nothing: the gate and the thresholds are in core,
  * and their decisions are durable before they count.
  */
-
 import type { ProbeReport } from '../../core/kubelet/probe-report.ts';
 import { decideGate, type PodView, reduce, type Step } from '../../core/kubelet/worker.ts';
 import { mayTrust } from '../../core/self/health.ts';
-import type { Shortage } from '../../core/self/shortage.ts';
+import type { Shortage } from '../../core/self/sockets.ts';
 import { productEra } from '../../core/status/observed.ts';
 import { isStopped, noSpecDigest } from '../../core/status/shown.ts';
 import { probe as runProbe, type TimedAttempt } from '../../prober/probe.ts';
 import type { Holder } from '../holder.ts';
 import type { Run } from '../run.ts';
-import type { Watched } from '../self-check/verdict.ts';
-import { askedEvent } from './asked-event.ts';
+import type { Watched } from '../self-check/self-check.ts';
 import { type Committing, commitStep } from './commit.ts';
 import type { CycleEnd } from './due-loop.ts';
 import { type Ending, endWorker } from './end-worker.ts';
 import { type Due, type HeldProbe, type HeldTarget, podView } from './held.ts';
 import { quarantineOf } from './hung-probe.ts';
-import { planProberError } from './plan-error.ts';
 import { classify, refuse, serveRequests } from './probe-schedule.ts';
 import { isProberFault, isStandingError, type ProbeVerdict, runningSince, seen, took } from './probe-verdict.ts';
 import { leaveAlone } from './quarantine.ts';
-import { planStep, type Report, type StepPlan } from './step-plan.ts';
+import { askedEvent, planProberError, planStep, type Report, type StepPlan } from './step-plan.ts';
 
 type Asking = Committing & Pick<Holder, 'self' | 'surgeLimit'>;
 /** The parts of a holder that a cycle needs. */

@@ -17,7 +17,7 @@ import { QueueUnavailable, type SampledProbe } from '../../queue/queue.ts';
 import { decodeRun } from '../../store/records/items.ts';
 import { runKey } from '../../store/records/keys.ts';
 import { StoreUnavailable } from '../../store/store.ts';
-import type { SecondPlacePort } from '../ports.ts';
+import type { SecondPlacePort } from '../run.ts';
 import type { Watching } from './self-check.ts';
 
 /** Longer than a cold start, the time-outs of the sample and the write of the answer together take. */

@@ -3,7 +3,7 @@
  * form a surge.
  */
 import { type BusEvent, schemaVersion } from '../../bus/events.ts';
-import { isSurge, mayTurn, surgeWindowMs } from '../../core/self/surge-limit.ts';
+import { isSurge, mayTurn, surgeWindowMs } from '../../core/self/health.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ShardMessage } from '../../queue/queue.ts';
 import { hashRangeOf } from '../../store/records/keys.ts';

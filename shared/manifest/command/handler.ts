@@ -2,8 +2,9 @@
  * The handler that asks from outside a container what a command in it asks over the network. Only what is known is
  * accepted: of the shell's grammar, of programs and of their options. Everything else stays a command.
  */
-import { ownProperty } from '../../core/spec/own-property.ts';
+
 import { type NetworkToolName, posixShells } from '../../core/spec/probe-command.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import { probeTextLengthMax } from '../limits.ts';
 import { curl } from './curl.ts';
 import { grpcHealthProbe } from './grpc-health-probe.ts';

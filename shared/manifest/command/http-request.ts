@@ -1,7 +1,7 @@
 /** The request that curl and wget make of a URL and headers, as the handler `httpGet`. */
 import { httpGet, isSecretLiteral } from '../../core/spec/handler-http-get.ts';
 import { portMax } from '../../core/spec/limits.ts';
-import { secretReference } from '../../core/spec/secret-reference.ts';
+import { secretReference } from '../../core/spec/secret-hosts.ts';
 import { given } from '../values.ts';
 import { asks, type Difference, type Reading, runs, shown } from './reading.ts';
 

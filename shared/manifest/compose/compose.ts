@@ -1,7 +1,7 @@
 /** Compose files: the labels `probelet.readinessProbe` and its like of a service, else its healthcheck. */
 
-import { ownProperty } from '../../core/spec/own-property.ts';
 import { nearest } from '../../lib/nearest.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import { localNames } from '../command/handler.ts';
 import { differencesText } from '../command/reading.ts';
 import { dialledPorts, withPorts } from '../kubernetes/pod-probes.ts';

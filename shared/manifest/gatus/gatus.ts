@@ -1,7 +1,7 @@
 /** Configurations of Gatus: each of `endpoints` becomes a target with a readiness probe, as far as a probe asks it. */
 import { isSecretLiteral } from '../../core/spec/handler-http-get.ts';
 import { isLabelValue, isQualifiedName } from '../../core/spec/names.ts';
-import { ownProperty } from '../../core/spec/own-property.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import { durationSeconds } from '../duration.ts';
 import {
   type Drafts,

@@ -4,7 +4,7 @@
  */
 import { annotationPrefix, hostAnnotation, lifecycleAnnotation } from '../../api/schema/annotations.ts';
 import { podTemplates } from '../../api/schema/manifest-kinds.ts';
-import { ownProperty } from '../../core/spec/own-property.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import { differencesText, type Reading } from '../command/reading.ts';
 import {
   type Draft,

@@ -6,7 +6,7 @@ import {
   thresholdMax,
   timeoutSecondsMax,
 } from '../../core/spec/limits.ts';
-import { ownProperty } from '../../core/spec/own-property.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import type { Path } from '../manifest.ts';
 import type { Members } from '../values.ts';
 import { mapProbes } from './pod-probes.ts';

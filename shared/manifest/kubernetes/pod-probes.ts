@@ -1,6 +1,6 @@
 /** The probes in the spec of a Pod that is not validated yet, and the ports that they dial. */
 import { isSecretLiteral } from '../../core/spec/handler-http-get.ts';
-import { ownProperty } from '../../core/spec/own-property.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import { handlerOfCommand, localNames } from '../command/handler.ts';
 import type { Reading } from '../command/reading.ts';
 import type { Path } from '../manifest.ts';

@@ -2,11 +2,9 @@
  * kubelet's gRPC probe: `grpc.health.v1.Health/Check`, plaintext, on a fresh connection, with one deadline for
  * connecting and calling. Source: pkg/probe/grpc; for the connection and for reading the answer: grpc-go.
  */
-
-import { goDuration } from '../../core/go/duration.ts';
-import { goQuote } from '../../core/go/text.ts';
-import type { Attempt, FailureClass, PhaseTimings } from '../../core/kubelet/types.ts';
+import { goDuration, goQuote } from '../../core/go/text.ts';
 import type { GrpcRequest } from '../../core/spec/handler-grpc.ts';
+import type { Attempt, FailureClass, PhaseTimings } from '../../core/spec/types.ts';
 import { userAgent } from '../../core/spec/user-agent.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { hostPort } from '../../net/dial-failure.ts';

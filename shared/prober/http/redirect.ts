@@ -5,7 +5,7 @@
 
 import { toText } from '../../core/go/bytes.ts';
 import { goQuote } from '../../core/go/text.ts';
-import { resolveUrl } from '../../core/go/url-resolve.ts';
+import { resolveUrl } from '../../core/go/url.ts';
 import { type Headers, headerValue, type RequestHead } from './request.ts';
 import { type HttpUrl, httpUrl, withoutPassword, withoutUserinfo } from './url.ts';
 

@@ -2,8 +2,8 @@
 import * as z from 'zod';
 import type { Layout, LayoutShard } from '../../core/shards/layout.ts';
 import type { Rollout } from '../../core/shards/rollout.ts';
-import { bucketCount } from '../../core/shards/slots.ts';
-import type { BucketWeight, ShardMode } from '../../core/shards/weight.ts';
+import { bucketCount, type ShardMode } from '../../core/shards/slots.ts';
+import type { BucketWeight } from '../../core/shards/weight.ts';
 import type { RecordSchema } from './record-schemas.ts';
 import { type Attributes, count, instantMs } from './value-schemas.ts';
 

@@ -3,13 +3,6 @@
  * are dropped. A missing required attribute makes the one item poison, so every attribute that is added is optional.
  */
 import * as z from 'zod';
-import {
-  type Condition,
-  type ContainerState,
-  type ContainerStatus,
-  failureClasses,
-  type PodStatus,
-} from '../../core/kubelet/types.ts';
 import type {
   EventRecord,
   HangRecord,
@@ -21,6 +14,13 @@ import type {
   StatusRecord,
   TargetRecord,
 } from '../../core/spec/records.ts';
+import {
+  type Condition,
+  type ContainerState,
+  type ContainerStatus,
+  failureClasses,
+  type PodStatus,
+} from '../../core/spec/types.ts';
 import { outboxEvent } from './outbox-schema.ts';
 import { targetSpec } from './spec-schemas.ts';
 import {

@@ -1,7 +1,7 @@
 /** The store in one SQLite file, for a single process. Every commit is durable; writes that wait together share one. */
 import { hash } from 'node:crypto';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { ownProperty } from '../../core/spec/own-property.ts';
+import { ownProperty } from '../../lib/own-property.ts';
 import { conditionsHold } from '../condition.ts';
 import { itemBytes, itemBytesMax, readUnits, type StoreCall, writeUnits } from '../item-size.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { resolveUrl } from '../../../shared/core/go/url-resolve.ts';
+import { resolveUrl } from '../../../shared/core/go/url.ts';
 
 /** base | reference | what Go's URL.Parse makes of it; `-`: it refuses. */
 const table = `

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podPhase } from '../../../shared/core/kubelet/phase.ts';
-import type { ContainerState, ContainerStatus, RestartPolicy } from '../../../shared/core/kubelet/types.ts';
 import type { ContainerSpec } from '../../../shared/core/spec/spec.ts';
+import type { ContainerState, ContainerStatus, RestartPolicy } from '../../../shared/core/spec/types.ts';
 import { containerStatusOf, crashed, exited, running, specOf, waiting } from '../../support/pods.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** A status as the API server would have stored it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { normalStatus } from '../../../shared/core/kubelet/status-normal-form.ts';
+import { normalStatus } from '../../../shared/core/kubelet/status-update.ts';
 import { conditionOf, containerStatusOf, podStatusOf, specOf } from '../../support/pods.ts';
 
 const spec = specOf({ containers: [{ name: 'app' }], initContainers: [{ name: 'z' }, { name: 'y' }] });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { nextStatus } from '../../../shared/core/kubelet/status-update.ts';
-import type { ContainerStatus, PodStatus } from '../../../shared/core/kubelet/types.ts';
 import type { TargetSpec } from '../../../shared/core/spec/spec.ts';
+import type { ContainerStatus, PodStatus } from '../../../shared/core/spec/types.ts';
 import { conditionOf, containerStatusOf, exited, podStatusOf, running, sidecar, specOf } from '../../support/pods.ts';
 
 const nowMs = 90_000;

@@ -5,20 +5,18 @@ import {
   dueMs,
   holdTick,
   holdTrigger,
+  isPendingAtHandover,
+  loadedTicker,
+  newTargetTicker,
   passTime,
+  pendingTicker,
   phaseOf,
   readyWakes,
   shiftTicker,
   spaceOut,
+  takenOverTicker,
   takeWake,
 } from '../../../shared/core/kubelet/ticker.ts';
-import {
-  isPendingAtHandover,
-  loadedTicker,
-  newTargetTicker,
-  pendingTicker,
-  takenOverTicker,
-} from '../../../shared/core/kubelet/ticker-start.ts';
 
 const nowMs = fc.integer({ min: 0, max: 4e12 });
 const phased = fc

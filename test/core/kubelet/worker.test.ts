@@ -5,7 +5,6 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ProbeType } from '../../../shared/core/kubelet/types.ts';
 import {
   type CacheAction,
   decideGate,
@@ -14,6 +13,7 @@ import {
   type Worker,
   type WorkerSpec,
 } from '../../../shared/core/kubelet/worker.ts';
+import type { ProbeType } from '../../../shared/core/spec/types.ts';
 import { productEra } from '../../../shared/core/status/observed.ts';
 import { containerStatusOf } from '../../support/pods.ts';
 

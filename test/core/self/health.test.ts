@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { FailureClass } from '../../../shared/core/kubelet/types.ts';
 import {
   afterSelfCheck,
   type CanaryAnswer,
@@ -16,6 +15,7 @@ import {
   type Signs,
   voided,
 } from '../../../shared/core/self/health.ts';
+import type { FailureClass } from '../../../shared/core/spec/types.ts';
 
 const sound = { kind: 'sound' } as SelfHealth;
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { shortageOf } from '../../../shared/core/self/shortage.ts';
-import { afterRefusal, risen, socketsMin } from '../../../shared/core/self/socket-limit.ts';
+import { afterRefusal, risen, shortageOf, socketsMin } from '../../../shared/core/self/sockets.ts';
 
 describe('a refusal lowers the limit to what is held, less an eighth and at least four', () => {
   for (const [before, held, after] of [

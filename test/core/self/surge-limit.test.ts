@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { heldPeriodMsMax, isSurge, mayTurn, surgeRampMs } from '../../../shared/core/self/surge-limit.ts';
+import { heldPeriodMsMax, isSurge, mayTurn, surgeRampMs } from '../../../shared/core/self/health.ts';
 
 test('a surge is more than ten targets, and more than three in ten', () => {
   const surges = [isSurge(10, 12), isSurge(11, 12), isSurge(150, 500), isSurge(151, 500)];

@@ -1,9 +1,10 @@
 /** One shard tries a release before the others follow. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LayoutShard } from '../../../shared/core/shards/layout.ts';
 import { nextRollout, type Rollout, type Shown } from '../../../shared/core/shards/rollout.ts';
-import type { ShardMode } from '../../../shared/core/shards/weight.ts';
+import type { ShardMode } from '../../../shared/core/shards/slots.ts';
 
 const nowMs = 1_000_000;
 const shardOf = (shard: string, mode: ShardMode): LayoutShard => ({

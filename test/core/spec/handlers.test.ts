@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { cpuMs } from '../../../shared/core/shards/weight.ts';
-import { dialledHost } from '../../../shared/core/spec/handlers.ts';
+import { cpuMs, dialledHost } from '../../../shared/core/spec/handlers.ts';
+import type { Probe } from '../../../shared/core/spec/spec.ts';
 
 const port = 80;
 
@@ -18,6 +18,6 @@ describe('what a probe dials', () => {
 
 test('a probe whose handler this release does not know costs as much as the cheapest one', () => {
   const numbers = { initialDelaySeconds: 0, periodSeconds: 1, timeoutSeconds: 1, successThreshold: 1 };
-  const without = { ...numbers, failureThreshold: 1 };
+  const without: Probe = { ...numbers, failureThreshold: 1 };
   assert.equal(cpuMs(without), cpuMs({ ...without, tcpSocket: { port } }));
 });

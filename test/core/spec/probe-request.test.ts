@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { isIpv6, whyNotIpv6 } from '../../../shared/core/go/ip-literal.ts';
 import { probeUrl } from '../../../shared/core/go/url.ts';
 import { type Handler, resolveProbeRequest } from '../../../shared/core/spec/probe-request.ts';
-import type { EnvVar } from '../../../shared/core/spec/spec.ts';
+import type { EnvVar } from '../../../shared/core/spec/types.ts';
 
 /** What Go 1.26's url.Parse, URL.String and http.NewRequest made of these paths and hosts. */
 const urls: readonly (readonly [host: string, path: string, url: string])[] = [

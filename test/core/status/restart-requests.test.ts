@@ -1,9 +1,9 @@
 /** The restart request of a reported container, from its failure to the next container. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ContainerState } from '../../../shared/core/kubelet/types.ts';
 import type { RestartRequest, StatusRecord, TargetState } from '../../../shared/core/spec/records.ts';
 import { specProbes, type TargetSpec } from '../../../shared/core/spec/spec.ts';
+import type { ContainerState } from '../../../shared/core/spec/types.ts';
 import { newProbeRecord, observe } from '../../../shared/core/status/observed.ts';
 import { requestDueMs, restartMessage } from '../../../shared/core/status/restart-requests.ts';
 import { nextSyncMs, planSync } from '../../../shared/core/status/sync.ts';

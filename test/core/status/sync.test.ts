@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { incarnationOf, restarted } from '../../../shared/core/kubelet/static-lifecycle.ts';
-import type { ContainerStatus, ProbeType, Result } from '../../../shared/core/kubelet/types.ts';
 import type { ProbeRecord, StatusRecord, TargetState } from '../../../shared/core/spec/records.ts';
 import { specProbes, type TargetSpec } from '../../../shared/core/spec/spec.ts';
+import type { ContainerStatus, ProbeType, Result } from '../../../shared/core/spec/types.ts';
 import { newProbeRecord } from '../../../shared/core/status/observed.ts';
 import { nextSyncMs, planSync, type SyncPlan } from '../../../shared/core/status/sync.ts';
 import { initialStatus } from '../../../shared/core/status/target-status.ts';

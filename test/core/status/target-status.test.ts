@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ProbeType, Result } from '../../../shared/core/kubelet/types.ts';
 import type { ProbeRecord, ProbeUnknown, TargetState } from '../../../shared/core/spec/records.ts';
 import { type ContainerSpec, specProbes } from '../../../shared/core/spec/spec.ts';
+import type { ProbeType, Result } from '../../../shared/core/spec/types.ts';
 import { newProbeRecord } from '../../../shared/core/status/observed.ts';
 import { conditionsOf, initialStatus } from '../../../shared/core/status/target-status.ts';
 import { specOf, targetRecordOf, tcpProbe } from '../../support/pods.ts';

@@ -1,7 +1,8 @@
 /** What has to hold, whenever the product is killed. Each rule returns what breaks it. */
-import { sameValue } from '../../../shared/core/kubelet/equality.ts';
+
 import { residentSlotMs, slotAt } from '../../../shared/core/shards/slots.ts';
 import type { EventRecord, ProbeRecord, StatusRecord } from '../../../shared/core/spec/records.ts';
+import { sameValue } from '../../../shared/lib/equality.ts';
 import { type Kept, restoredRun, type Snapshot } from './snapshot.ts';
 import { type Cast, flapping, stableFamilies } from './targets.ts';
 

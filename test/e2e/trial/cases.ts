@@ -1,7 +1,7 @@
 /** What is tried: a service, a fault, and the probes of the target that watches it. One row, one target. */
 
-import type { ProbeType } from '../../../shared/core/kubelet/types.ts';
 import type { ProbesInput } from '../../../shared/core/spec/spec-input.ts';
+import type { ProbeType } from '../../../shared/core/spec/types.ts';
 import { app, grpc, haproxy, https, nginx, postgres, redis, type Service, type StartService } from './services.ts';
 
 export type ProbeRow = {

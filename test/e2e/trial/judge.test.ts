@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ContainerStatusView, ProbeStatusView } from '../../../shared/api/schema/target-schema.ts';
-import type { ProbeType } from '../../../shared/core/kubelet/types.ts';
+import type { ProbeType } from '../../../shared/core/spec/types.ts';
 import { type Row, rows } from './cases.ts';
 import { judge } from './judge.ts';
 import type { Entry, Observer, Sample, Seen } from './observer.ts';

@@ -1,7 +1,7 @@
 /** What the API shows of the targets during the trial: status, results, history, events and counters, with times. */
 import assert from 'node:assert/strict';
 import type { ContainerStatusView, ProbeStatusView, TargetView } from '../../../shared/api/schema/target-schema.ts';
-import type { ProbeType } from '../../../shared/core/kubelet/types.ts';
+import type { ProbeType } from '../../../shared/core/spec/types.ts';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
 import { targetPath } from '../../support/api-client.ts';
 import { waitedForProcessorMs } from '../../support/processor-wait.ts';

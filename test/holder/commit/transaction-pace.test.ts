@@ -1,7 +1,7 @@
 /** When the next transaction may begin, for a row of answers that take so long. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { transactionPace } from '../../../shared/holder/commit/transaction-pace.ts';
+import { transactionPace } from '../../../shared/holder/commit/queue.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
 const intervalMs = 31.25;

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EventRecord } from '../../../shared/core/spec/records.ts';
 import { newProbeRecord } from '../../../shared/core/status/observed.ts';
-import type { Commit } from '../../../shared/holder/commit/plan.ts';
-import { WaitingCommits } from '../../../shared/holder/commit/waiting.ts';
+import { type Commit, WaitingCommits } from '../../../shared/holder/commit/plan.ts';
 import { targetAddress } from '../../../shared/store/records/keys.ts';
 import { unhealthyEvent } from '../../support/unhealthy-event.ts';
 

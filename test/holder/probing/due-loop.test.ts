@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readyWakes } from '../../../shared/core/kubelet/ticker.ts';
-import { loadedTicker, newTargetTicker } from '../../../shared/core/kubelet/ticker-start.ts';
+import { loadedTicker, newTargetTicker, readyWakes } from '../../../shared/core/kubelet/ticker.ts';
 import { descriptorsMax } from '../../../shared/core/self/sockets.ts';
 import { type Steps, startLoop } from '../../../shared/holder/probing/due-loop.ts';
 import type { HeldProbe, HeldTarget } from '../../../shared/holder/probing/held.ts';

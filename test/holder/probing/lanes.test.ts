@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HeldTarget } from '../../../shared/holder/probing/held.ts';
-import { tendLanes } from '../../../shared/holder/probing/lanes.ts';
+import { tendLanes } from '../../../shared/holder/probing/timekeeper.ts';
 
 test('a target that becomes due while it is looked at is not looked at twice at the same time', async () => {
   const looks: PromiseWithResolvers<void>[] = [];

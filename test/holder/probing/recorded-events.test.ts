@@ -1,7 +1,7 @@
 /** What subscribers get of each event that kubelet records for a probe. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ProbeOutcome } from '../../../shared/core/kubelet/types.ts';
+import type { ProbeOutcome } from '../../../shared/core/spec/types.ts';
 import { shardWorld } from '../../support/shard-world.ts';
 
 for (const [outcome, detailTypes] of [

@@ -1,8 +1,8 @@
 /** Probes whose socket the prober's own machine refuses are late, and no result of their targets. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newTargetTicker } from '../../../shared/core/kubelet/ticker-start.ts';
-import { socketsMin } from '../../../shared/core/self/socket-limit.ts';
+import { newTargetTicker } from '../../../shared/core/kubelet/ticker.ts';
+import { socketsMin } from '../../../shared/core/self/sockets.ts';
 import { newSchedule, refuse } from '../../../shared/holder/probing/probe-schedule.ts';
 import { newSocketBudget } from '../../../shared/holder/probing/sockets.ts';
 import { type Clock, sleep } from '../../../shared/lib/clock.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Result } from '../../../shared/core/kubelet/types.ts';
 import type { ProbeRecord } from '../../../shared/core/spec/records.ts';
+import type { Result } from '../../../shared/core/spec/types.ts';
 import { newProbeRecord } from '../../../shared/core/status/observed.ts';
 import { endedRecord } from '../../../shared/holder/probing/end-worker.ts';
 import { transitionEvent } from '../../../shared/holder/probing/events.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BacklogClass } from '../../../shared/core/self/sockets.ts';
+import { waitingLines } from '../../../shared/holder/probing/flights.ts';
 import type { HeldProbe, HeldTarget } from '../../../shared/holder/probing/held.ts';
-import { waitingLines } from '../../../shared/holder/probing/waiting-lines.ts';
 import { tcpProbe } from '../../support/pods.ts';
 
 /** Lines for sockets of which there are enough, and what may wait in them. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ProbeReport } from '../../../shared/core/kubelet/probe-report.ts';
 import type { Run } from '../../../shared/holder/run.ts';
-import { selfWatch } from '../../../shared/holder/self-check/verdict.ts';
+import { selfWatch } from '../../../shared/holder/self-check/self-check.ts';
 import type { ProbeOrder } from '../../../shared/prober/probe.ts';
 import { type LookMessage, QueueUnavailable } from '../../../shared/queue/queue.ts';
 import { runKey } from '../../../shared/store/records/keys.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ProbeReport } from '../../../shared/core/kubelet/probe-report.ts';
-import type { FailureClass } from '../../../shared/core/kubelet/types.ts';
 import type { SelfHealth } from '../../../shared/core/self/health.ts';
+import type { FailureClass } from '../../../shared/core/spec/types.ts';
 import type { Run } from '../../../shared/holder/run.ts';
-import { selfWatch } from '../../../shared/holder/self-check/verdict.ts';
+import { selfWatch } from '../../../shared/holder/self-check/self-check.ts';
 import type { Dialed, DialFailure, DialRequest } from '../../../shared/net/net.ts';
 import { column, columns } from '../../support/columns.ts';
 import { recordingLog } from '../../support/recording-log.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { heldShards, type Look } from '../../../functions/local/process/held-shards.ts';
-import type { ShardMemory } from '../../../shared/holder/memory.ts';
 import type { RunEnd } from '../../../shared/holder/run.ts';
+import type { ShardMemory } from '../../../shared/holder/shard-run.ts';
 
 const lookOf = (name: string): Look => (() => name) as unknown as Look;
 const ends: readonly RunEnd[] = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { createServer, type Socket } from 'node:net';
 import { afterEach, describe, test } from 'node:test';
-import type { Attempt } from '../../../shared/core/kubelet/types.ts';
+import type { Attempt } from '../../../shared/core/spec/types.ts';
 import { type Clock, systemClock } from '../../../shared/lib/clock.ts';
 import type { Dial } from '../../../shared/net/net.ts';
 import { grpcProber } from '../../../shared/prober/grpc/grpc.ts';

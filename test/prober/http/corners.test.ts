@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
-import type { Attempt } from '../../../shared/core/kubelet/types.ts';
 import { resolveProbeRequest } from '../../../shared/core/spec/probe-request.ts';
+import type { Attempt } from '../../../shared/core/spec/types.ts';
 import { systemClock as clock } from '../../../shared/lib/clock.ts';
 import { guardedDialer } from '../../../shared/net/dialer.ts';
 import { dialPolicy } from '../../../shared/net/policy.ts';

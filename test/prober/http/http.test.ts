@@ -1,8 +1,8 @@
 /** What the vectors do not say: classes, timings, and what happens around a probe. Sockets are real. */
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { Attempt, FailureClass } from '../../../shared/core/kubelet/types.ts';
 import type { HttpRequest } from '../../../shared/core/spec/handler-http-get.ts';
+import type { Attempt, FailureClass } from '../../../shared/core/spec/types.ts';
 import { systemClock as clock } from '../../../shared/lib/clock.ts';
 import type { Dial } from '../../../shared/net/net.ts';
 import { httpProber } from '../../../shared/prober/http/http.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { Attempt } from '../../../shared/core/kubelet/types.ts';
+import type { Attempt } from '../../../shared/core/spec/types.ts';
 import { type Clock, systemClock as clock } from '../../../shared/lib/clock.ts';
 import { grpcProber } from '../../../shared/prober/grpc/grpc.ts';
 import { httpProber } from '../../../shared/prober/http/http.ts';

@@ -4,7 +4,7 @@ import { constants, randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import type { SecureVersion, TLSSocket } from 'node:tls';
-import type { Attempt } from '../../../shared/core/kubelet/types.ts';
+import type { Attempt } from '../../../shared/core/spec/types.ts';
 import { newSocketBudget } from '../../../shared/holder/probing/sockets.ts';
 import { systemClock as clock } from '../../../shared/lib/clock.ts';
 import { guardedDialer } from '../../../shared/net/dialer.ts';

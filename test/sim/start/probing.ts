@@ -1,7 +1,7 @@
 /** Probes that find what the truth says. */
 import type { Probing } from '../../../functions/local/process/probing.ts';
-import type { Attempt } from '../../../shared/core/kubelet/types.ts';
 import type { ProbeRequest } from '../../../shared/core/spec/handlers.ts';
+import type { Attempt } from '../../../shared/core/spec/types.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
 import type { Random } from '../../../shared/lib/random.ts';
 import { fileTargets } from './files.ts';

@@ -121,3 +121,11 @@ export type Attempt = {
   readonly failureClass?: FailureClass;
   readonly timings: PhaseTimings;
 };
+
+export type PortRef = number | string;
+
+export type HttpHeader = { readonly name: string; readonly value: string };
+
+export type ContainerPort = { readonly name?: string; readonly containerPort: number };
+
+export type EnvVar = { readonly name: string; readonly value: string };

@@ -1,6 +1,6 @@
 /** Another process that wants a data folder: says whether it got it, and holds it until its input ends. */
-import { holdDataDir } from '../../functions/local/process/data-dir.ts';
-import { sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
+import { holdDataDir } from '../../../functions/local/process/data-dir.ts';
+import { sqliteStore } from '../../../shared/store/sqlite/sqlite.ts';
 
 try {
   const { storePath } = holdDataDir(process.argv[2] ?? '');
