@@ -2,10 +2,7 @@
  * The beat of a run: every 5 s it writes to RUN that the shard is held and how current its probes are, conditional on
  * the run's token. A lost token, a refused lease or 12 s without a successful beat ends the run: a run in doubt stops.
  */
-import type { Route } from '../core/self/health.ts';
-import type { Overload } from '../core/self/overload.ts';
 import { lastBeat } from '../core/shards/beat.ts';
-import type { Behind } from '../core/status/freshness.ts';
 import { sleep } from '../lib/clock.ts';
 import { QueueUnavailable } from '../queue/queue.ts';
 import { runKey } from '../store/records/keys.ts';
@@ -13,9 +10,9 @@ import { type Condition, StoreUnavailable } from '../store/store.ts';
 import type { Holder } from './holder.ts';
 import { type Inherited, observedNow } from './inherited.ts';
 import { layoutFollower } from './layout-follower.ts';
-import type { Loop } from './probing/due-loop.ts';
+import type { DueLoop } from './probing/due-loop.ts';
 import { fencedPorts, type Run } from './run.ts';
-import { doubtPublisher, overloadPublisher } from './self-check/events.ts';
+import { type BeatState, type Doubt, doubtPublisher, overloadPublisher } from './self-check/events.ts';
 
 export const beatIntervalMs = 5_000;
 /** Pause after a failed beat. */
@@ -26,24 +23,6 @@ const retryMs = 500;
  */
 const throttledPauseMsMax = 150;
 export const visibilityMs = 15_000;
-
-export type BeatState = {
-  /** When the loop last had no due probe left, ms since the epoch. */
-  readonly observedAtMs: number;
-  readonly behind: Behind;
-  /** How many probes are late: their results are no longer shown. */
-  readonly late: number;
-  /** Whether the state last published to subscribers is degraded. */
-  readonly degradedTold: boolean;
-  /** Set while the prober doubts itself. */
-  readonly doubt?: Doubt;
-  /** As `degradedTold`, of the overload. */
-  readonly overloadedTold: boolean;
-  /** Set while more probes are due than can begin in time. */
-  readonly overload?: Overload;
-};
-
-export type Doubt = { readonly reason: string; readonly route?: Route; readonly sinceMs: number };
 
 export type Beats = {
   readonly observe: () => BeatState;
@@ -159,14 +138,12 @@ export const beatConditions = ({ token }: Pick<Run, 'token'>): readonly Conditio
   { kind: 'equals', attribute: 'token', value: token },
 ];
 
-type Beating = Pick<Holder, 'run' | 'publisher' | 'self' | 'targets' | 'takenOver' | 'publishSurge'>;
-
 /**
  * `observedAtMs` does not advance while a due probe has not begun, nor while the prober doubts itself, because its
  * probes are void then. Probes that have not been done for long are named with the time when they were last done. Until
  * the shard is loaded, both values are those that the previous run left.
  */
-export function beatsOf(holder: Beating, loop: Loop, inherited: Inherited): Beats {
+export function beatsOf(holder: Holder, loop: DueLoop, inherited: Inherited): Beats {
   const { clock } = holder.run.ports;
   const tick = holder.run.message.mode === 'tick';
   const doubtEvents = doubtPublisher(holder, inherited);

@@ -17,10 +17,9 @@ import { type Item, StoreUnavailable } from '../store/store.ts';
 import { writeSurely } from '../table/write.ts';
 import { epochCheck } from './commit/plan.ts';
 import type { Holder } from './holder.ts';
-import type { Loader } from './load.ts';
-import type { HeldTarget } from './probing/held.ts';
-import { phasedOf } from './probing/reconcile.ts';
+import { phasedOf } from './probing/held-spec.ts';
 import { saturatedRun } from './probing/step-plan.ts';
+import type { HeldTarget } from './probing/worker.ts';
 import { fencedPorts, type Run } from './run.ts';
 
 export const checkpointIntervalMs = 60_000;
@@ -37,17 +36,16 @@ export function checkpointEntries(
   for (const held of targets) {
     const entries = buckets.get(held.address.bucket) ?? {};
     buckets.set(held.address.bucket, entries);
-    for (const probe of held.probes.values()) {
-      const { record, worker } = probe.verdict;
-      const { pending, ticker, requestsSeen } = probe.schedule;
-      const resultRun = saturatedRun(worker, probe.spec.worker);
-      const { lastResult } = worker;
-      const phased = () => phasedOf(held.target, probe.name, probe.spec.probe.periodSeconds);
+    for (const { name, spec, verdict, pending, ticker, requestsSeen } of held.workers.values()) {
+      const { record, state } = verdict;
+      const resultRun = saturatedRun(state, spec.worker);
+      const { lastResult } = state;
+      const phased = () => phasedOf(held.target, name, spec.probe.periodSeconds);
       const isPending = pending || (endsAtMs !== undefined && isPendingAtHandover(ticker, endsAtMs, phased()));
       const isStored = resultRun === record.resultRun || lastResult === undefined;
       if (!isPending && isStored && requestsSeen === 0) continue;
       const { uid, streak } = record;
-      entries[probeKey(held.address, probe.name).sk] = {
+      entries[probeKey(held.address, name).sk] = {
         uid,
         streak,
         resultRun,
@@ -166,18 +164,28 @@ function later(known: CheckpointEntry | undefined, entry: CheckpointEntry): Chec
   return known.streak === entry.streak && known.resultRun < entry.resultRun ? entry : known;
 }
 
+export type Checkpointer = {
+  /** Writes them each minute until the run ends. */
+  keep(): Promise<void>;
+  /**
+   * `endsAtMs`: see `checkpointEntries`. Only this checkpoint names every probe that is pending for the next run, so no
+   * other follows it.
+   */
+  writeLast(endsAtMs?: number): Promise<void>;
+};
+
 /**
  * Writes the checkpoints of the targets that this holder has loaded. An unreachable store is logged and costs only run
  * lengths.
  */
-export function checkpointer(holder: Pick<Holder, 'run' | 'targets'>, loader: Loader) {
+export function checkpointer(holder: Holder, stored: () => WrittenCheckpoints): Checkpointer {
   const { run } = holder;
   /** Writes are sequential: of two concurrent ones, the older might reach the store last. */
   let written: Promise<void> = Promise.resolve();
   let isOver = false;
   const write = async (endsAtMs?: number) => {
     try {
-      await writeCheckpoints(run, checkpointEntries(holder.targets.values(), endsAtMs), loader.loaded().written);
+      await writeCheckpoints(run, checkpointEntries(holder.targets.values(), endsAtMs), stored());
     } catch (error) {
       // A missing checkpoint costs run lengths, as a crash would. It is no reason to end a run that beats.
       if (!(error instanceof StoreUnavailable)) throw error;
@@ -192,10 +200,6 @@ export function checkpointer(holder: Pick<Holder, 'run' | 'targets'>, loader: Lo
       await written;
     }
   };
-  /**
-   * `endsAtMs`: see `checkpointEntries`. Only this checkpoint names every probe that is pending for the next run, so no
-   * other follows it.
-   */
   const writeLast = async (endsAtMs?: number) => {
     isOver = true;
     await written;

@@ -3,7 +3,7 @@
  * that walked all its targets for each changed one would take a time that grows with the square of their number.
  */
 import type { Bucket } from '../store/records/keys.ts';
-import type { HeldTarget } from './probing/held.ts';
+import type { HeldTarget } from './probing/worker.ts';
 
 /** A bucket, or one slice of it. */
 export type HeldRange = { readonly bucket: Bucket; readonly slice?: string };

@@ -2,6 +2,9 @@
  * What is known about a shard when its run begins: what the previous run knew or, after a layout change, what all
  * holders of its buckets knew. A hand-over makes no result fresher.
  */
+
+import type { TargetRecord } from '../core/spec/records.ts';
+import type { ProbeName } from '../core/spec/spec.ts';
 import {
   type BehindProbe,
   boundedObserved,
@@ -16,7 +19,7 @@ import { type Bucket, epochKey, runKey } from '../store/records/keys.ts';
 import { type ObservedRun, observedFor } from '../store/records/run-of-epoch.ts';
 import type { Item, Key } from '../store/store.ts';
 import { readChanges } from '../table/change-counters.ts';
-import type { HeldTarget } from './probing/held.ts';
+import type { HeldTarget } from './probing/worker.ts';
 import type { Run } from './run.ts';
 
 export type Inherited = Observed & {
@@ -97,17 +100,14 @@ export function runOf(item: Item | undefined): RunRecord | undefined {
   return decoded?.kind === 'ok' ? decoded.record : undefined;
 }
 
-type Look = { readonly nowMs: number; readonly tick: boolean; readonly observedAtMs: number };
-
 /** `late`: how many probes are late, so that their results are no longer shown. `nowMs`: wall time. */
 export function observedNow(
   targets: Iterable<HeldTarget>,
-  { nowMs, tick, observedAtMs }: Look,
+  { nowMs, tick, observedAtMs }: { readonly nowMs: number; readonly tick: boolean; readonly observedAtMs: number },
 ): Observed & { readonly late: number } {
   const behind: BehindProbe[] = [];
-  for (const { target, probes } of targets) {
-    for (const { name, spec, verdict } of probes.values()) {
-      const { seenAtMs } = verdict;
+  for (const { target, workers } of targets) {
+    for (const { name, spec, seenAtMs } of workers.values()) {
       const { periodSeconds, timeoutSeconds } = spec.probe;
       if (!isBehind({ seenAtMs, periodSeconds, timeoutSeconds }, { nowMs, tick })) continue;
       const isStale = nowMs - seenAtMs > staleAfterMs(periodSeconds, tick);
@@ -118,10 +118,6 @@ export function observedNow(
 }
 
 /** When a probe that is taken over was last done, as far as the previous run knew. `nowMs`: wall time. */
-export function inheritedSeenAtMs(
-  observed: Observed,
-  { target }: Pick<HeldTarget, 'target'>,
-  { probe, nowMs }: { readonly probe: string; readonly nowMs: number },
-): number {
+export function inheritedSeenAtMs(observed: Observed, target: TargetRecord, probe: ProbeName, nowMs: number): number {
   return Math.min(nowMs, Math.max(seenAtMsOf(observed, probeLabel(target, probe)), target.creationTimestampMs));
 }

@@ -17,8 +17,9 @@ import { assembleTarget, groupedByTarget, type ReadTarget, readTarget, readTarge
 import { storedCheckpoint, type WrittenCheckpoints } from './checkpoint.ts';
 import { claimBuckets } from './claim.ts';
 import type { HeldRange, HeldTargets } from './held-targets.ts';
-import type { HeldTarget } from './probing/held.ts';
-import { adoptTarget, type Checkpoints, dropTarget, type Reconciling } from './probing/reconcile.ts';
+import type { Holder } from './holder.ts';
+import { adoptTarget, type Checkpoints, dropTarget } from './probing/reconcile.ts';
+import type { HeldTarget } from './probing/worker.ts';
 import type { Run } from './run.ts';
 
 /** Everything is read again at this interval, to find changes that no counter has shown. */
@@ -63,7 +64,7 @@ const nothingLoaded = (): Loaded => ({
   loadedAtMs: Number.NEGATIVE_INFINITY,
 });
 
-export function shardLoader(holder: Reconciling, loaded: Loaded = nothingLoaded()): Loader {
+export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): Loader {
   const { clock, log } = holder.run.ports;
   const loading: Loading = { holder, loaded, pace: pacer(clock, adoptSliceMs) };
   const isOld = (): boolean => clock.monotonicMs() - loaded.loadedAtMs >= fullReloadIntervalMs;
@@ -90,7 +91,7 @@ export function shardLoader(holder: Reconciling, loaded: Loaded = nothingLoaded(
   };
 }
 
-type Loading = { readonly holder: Reconciling; readonly loaded: Loaded; readonly pace: () => Promise<void> };
+type Loading = { readonly holder: Holder; readonly loaded: Loaded; readonly pace: () => Promise<void> };
 
 async function loadAll(loading: Loading): Promise<boolean> {
   const { loaded, holder } = loading;

@@ -9,7 +9,7 @@ import { staleAfterMs } from '../core/status/freshness.ts';
 import { hasEnded, shownOf, type UnknownReason } from '../core/status/shown.ts';
 import { conditionsOf } from '../core/status/target-status.ts';
 import type { Holder } from './holder.ts';
-import { containerStatus, type HeldTarget, stateOf } from './probing/held.ts';
+import { containerStatus, type HeldTarget } from './probing/worker.ts';
 
 export type TargetReading = {
   readonly namespace: string;
@@ -36,7 +36,7 @@ export type ProbeReading = {
 };
 
 /** Yields one target at a time, so that the caller can pause in between. */
-export function* readingsOf({ targets, run, self }: Pick<Holder, 'targets' | 'run' | 'self'>): Iterable<TargetReading> {
+export function* readingsOf({ targets, run, self }: Holder): Iterable<TargetReading> {
   const tick = run.message.mode === 'tick';
   for (const held of [...targets.values()]) {
     if (held.gone) continue;
@@ -52,7 +52,7 @@ function readingOf(held: HeldTarget, moment: Moment): TargetReading {
   const { namespace, name, uid, spec } = held.target;
   const probes = specProbes(spec).filter(({ name: probe }) => !hasEnded(held.target, held.records.get(probe)));
   const unseen = new Map(probes.flatMap((probe) => unseenEntry(held, probe, moment)));
-  const conditions = conditionsOf(stateOf(held), unseen);
+  const conditions = conditionsOf(held.state(), unseen);
   const { containerStatuses, initContainerStatuses } = held.observed;
   return {
     namespace,
@@ -73,9 +73,9 @@ type Unseen = readonly (readonly [probe: string, reason: UnknownReason])[];
  * An entry if the result of the probe must not be shown. The API follows the same rule
  * (`shared/core/status/freshness.ts`).
  */
-function unseenEntry({ probes }: HeldTarget, { name, probe }: SpecProbe, moment: Moment): Unseen {
+function unseenEntry({ workers }: HeldTarget, { name, probe }: SpecProbe, moment: Moment): Unseen {
   if (moment.isDegraded) return [[name, 'ProberDegraded']];
-  const seenAtMs = probes.get(name)?.verdict.seenAtMs ?? moment.nowMs;
+  const seenAtMs = workers.get(name)?.seenAtMs ?? moment.nowMs;
   return moment.nowMs - seenAtMs > staleAfterMs(probe.periodSeconds, moment.tick) ? [[name, 'Late']] : [];
 }
 
@@ -84,7 +84,7 @@ function probeReading(held: HeldTarget, { name, container, probeType }: SpecProb
   const status = containerStatus(held.observed, container.spec.name);
   const shown = shownOf(record, parseContainerID(status?.containerID ?? ''));
   // Only changes are committed, so the record has the time of an earlier probe.
-  const lastProbeAtMs = held.probes.get(name)?.verdict.triedAtMs ?? record?.lastProbeTimeMs;
+  const lastProbeAtMs = held.workers.get(name)?.triedAtMs ?? record?.lastProbeTimeMs;
   return {
     container: container.spec.name,
     probeType,

@@ -74,6 +74,9 @@ export type Run = {
   inForce(): boolean;
 };
 
+/** What a self-check needs of a run. A process that gives another one a second look has no more than this. */
+export type RunLike = Pick<Run, 'ports' | 'token' | 'signal'> & { readonly message: Pick<ShardMessage, 'shard'> };
+
 /** If the last successful beat began longer ago than this, the run writes and publishes nothing more. */
 const selfFenceMs = 12_000;
 

@@ -10,7 +10,7 @@ import { StoreUnavailable } from '../store/store.ts';
 import { readTarget } from '../table/targets.ts';
 import { writeSurely } from '../table/write.ts';
 import { beatConditions } from './beat.ts';
-import { heldSpecOf } from './probing/held.ts';
+import { heldSpecOf } from './probing/held-spec.ts';
 import { fencedPorts, type Ports } from './run.ts';
 import { type SelfWatch, selfWatch } from './self-check/self-check.ts';
 

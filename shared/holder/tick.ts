@@ -12,10 +12,9 @@ import { sleep, within } from '../lib/clock.ts';
 import type { ShardMessage } from '../queue/queue.ts';
 import type { RunRecord } from '../store/records/items.ts';
 import type { Holder } from './holder.ts';
-import type { Loop } from './probing/due-loop.ts';
-import type { HeldProbe, HeldTarget } from './probing/held.ts';
-import { carryOver, holdBack, planAt } from './probing/probe-schedule.ts';
-import { phasedOf } from './probing/reconcile.ts';
+import type { DueLoop } from './probing/due-loop.ts';
+import { phasedOf } from './probing/held-spec.ts';
+import type { Worker } from './probing/worker.ts';
 
 /** How often a run looks whether it is done. */
 const lookMs = 100;
@@ -27,12 +26,6 @@ const overtimeMs = 62_000;
 
 /** The instants that the run covers. */
 export type Covered = Omit<TickSlot, 'nowMs'>;
-
-export type Ticking = {
-  readonly covered: Covered;
-  /** The end of the slot, wall time. */
-  readonly deadlineMs: number;
-};
 
 /**
  * `before`: RUN as the previous run left it, if that run was of this generation. `unheldSinceMs`: otherwise
@@ -64,13 +57,11 @@ export const shifted = ({ fromMs, toMs, before }: Covered, aheadMs: number): Cov
   ...(before && { before: { ...before, slotBeginMs: before.slotBeginMs + aheadMs } }),
 });
 
-type Ticked = Pick<Holder, 'run' | 'targets' | 'self' | 'schedule'>;
-
 /**
  * Resolves when the slot is done or over, or when the run is to end. false: the prober doubted itself all the time, so
- * the slot is not done.
+ * the slot is not done. `deadlineMs`: the end of the slot, wall time.
  */
-export async function tickOnce(holder: Ticked, loop: Loop, { covered, deadlineMs }: Ticking): Promise<boolean> {
+export async function tickOnce(holder: Holder, loop: DueLoop, covered: Covered, deadlineMs: number): Promise<boolean> {
   const { leaving, ports } = holder.run;
   const { clock } = ports;
   const until = async (holds: () => boolean) => {
@@ -81,7 +72,7 @@ export async function tickOnce(holder: Ticked, loop: Loop, { covered, deadlineMs
   let isPlanned = false;
   // In doubt every verdict is void, so the run waits until the prober trusts itself again. Timekeeping and triggers
   // continue.
-  if (!isSound(holder)) for (const [, { schedule }] of heldProbes(holder)) holdBack(schedule);
+  if (!isSound(holder)) for (const worker of workersOf(holder)) worker.holdBack();
   while (await until(() => isSound(holder))) {
     const beganAtMs = clock.monotonicMs();
     plan(holder, { ...covered, nowMs: clock.nowMs() }, isPlanned ? 'void' : 'all');
@@ -94,34 +85,31 @@ export async function tickOnce(holder: Ticked, loop: Loop, { covered, deadlineMs
   return isPlanned;
 }
 
-const isSound = ({ self }: Pick<Holder, 'self'>): boolean => mayTrust(self.health());
+const isSound = ({ self }: Holder): boolean => mayTrust(self.health());
 
-const heldProbes = ({ targets }: Pick<Holder, 'targets'>): readonly (readonly [HeldTarget, HeldProbe])[] =>
-  [...targets.values()].flatMap((held) => [...held.probes.values()].map((probe) => [held, probe] as const));
+const workersOf = ({ targets }: Holder): readonly Worker[] =>
+  [...targets.values()].flatMap(({ workers }) => [...workers.values()]);
 
-/** `void`: plans only the probes whose verdict in this run is void. */
-function plan(holder: Pick<Holder, 'targets' | 'schedule'>, slot: TickSlot, which: 'all' | 'void'): void {
-  const waiting = heldProbes(holder).filter(
+/** `void`: plans only the probes whose report in this run is void. */
+function plan(holder: Holder, slot: TickSlot, which: 'all' | 'void'): void {
+  const waiting = workersOf(holder).filter(
     // A trigger runs the probe at once, and a tick beside it would be dropped.
-    ([, { schedule, verdict }]) =>
-      !schedule.inFlight && !schedule.ticker.triggerHeld && (which === 'all' || verdict.isVoid),
+    ({ inFlight, ticker, isVoid }) => !inFlight && !ticker.triggerHeld && (which === 'all' || isVoid),
   );
   const begins = planTick(
-    waiting.map(([held, probe]) => tickProbe(held, probe, which === 'void')),
+    waiting.map((worker) => tickProbe(worker, which === 'void')),
     slot,
   );
-  waiting.forEach(([held, probe], at) => {
-    planAt(probe.schedule, begins[at]);
-    holder.schedule(held, probe);
-  });
+  for (const [at, worker] of waiting.entries()) {
+    worker.planAt(begins[at]);
+    holder.schedule(worker);
+  }
 }
 
-function tickProbe({ target }: HeldTarget, probe: HeldProbe, isVoid: boolean): TickProbe {
-  const { name, spec } = probe;
-  const { ticker, pending } = probe.schedule;
+function tickProbe({ held, name, spec, ticker, pending }: Worker, isVoid: boolean): TickProbe {
   const probedAtMs = ticker.resting?.probedAtMs;
   return {
-    phased: phasedOf(target, name, spec.probe.periodSeconds),
+    phased: phasedOf(held.target, name, spec.probe.periodSeconds),
     isPending: pending || isVoid || readyWakes(ticker).includes('tick'),
     timeoutMs: spec.probe.timeoutSeconds * 1000,
     cpuMs: cpuMs(spec.probe),
@@ -130,15 +118,14 @@ function tickProbe({ target }: HeldTarget, probe: HeldProbe, isVoid: boolean): T
 }
 
 /** Nothing is under way, planned or waiting for the socket budget, and no target is due for the timekeeper. */
-const isDone = (holder: Pick<Holder, 'targets'>, loop: Loop): boolean =>
-  loop.isQuiet() &&
-  heldProbes(holder).every(([, { schedule }]) => dueMs(schedule.ticker, 0) === Number.POSITIVE_INFINITY);
+const isDone = (holder: Holder, loop: DueLoop): boolean =>
+  loop.isQuiet() && workersOf(holder).every(({ ticker }) => dueMs(ticker, 0) === Number.POSITIVE_INFINITY);
 
 /**
  * Keeps two kinds of probes pending for the next run, which makes them first: those that were planned and have not
- * begun, and those with a void verdict while the prober is in doubt.
+ * begun, and those with a void report while the prober is in doubt.
  */
-function keepRestPending(holder: Pick<Holder, 'targets' | 'self'>): void {
+function keepRestPending(holder: Holder): void {
   const inDoubt = !isSound(holder);
-  for (const [, { schedule, verdict }] of heldProbes(holder)) carryOver(schedule, inDoubt && verdict.isVoid);
+  for (const worker of workersOf(holder)) worker.carryOver(inDoubt);
 }

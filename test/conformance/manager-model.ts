@@ -21,7 +21,7 @@ import {
   newWorker,
   type PodView,
   reduce,
-  type Worker,
+  type WorkerState,
 } from '../../shared/core/kubelet/worker.ts';
 import {
   type ContainerSpec,
@@ -31,7 +31,7 @@ import {
   specProbes,
 } from '../../shared/core/spec/spec.ts';
 import { type Phase, type ProbeType, probeTypes, type Result } from '../../shared/core/spec/types.ts';
-import { phasedOf } from '../../shared/holder/probing/reconcile.ts';
+import { phasedOf } from '../../shared/holder/probing/held-spec.ts';
 import { targetRecordOf } from '../support/pods.ts';
 import { containerIDOf, type Observed, type Op, observedOf, type RecordedPod, specOfPod } from './manager-vector.ts';
 
@@ -56,7 +56,7 @@ type Pod = {
 
 type Running = SpecProbe & {
   readonly uid: string;
-  worker: Worker;
+  worker: WorkerState;
   ticker: Ticker;
   cached: Extract<CacheAction, { kind: 'set' }> | undefined;
   /** It has ended before, and has not looked at its pod since: until then a startup worker does not count as there. */
@@ -211,7 +211,10 @@ export function managerModel(startMs: number, applied: ReadonlySet<number>) {
   const workerSpec = ({ probe, probeType, container }: Running) =>
     ({ ...probe, probeType, containerKind: container.kind, restartPolicy: 'Always' }) as const;
 
-  function take(running: Running, step: { readonly worker: Worker; readonly actions: readonly CacheAction[] }): void {
+  function take(
+    running: Running,
+    step: { readonly worker: WorkerState; readonly actions: readonly CacheAction[] },
+  ): void {
     running.worker = step.worker;
     for (const action of step.actions) running.cached = action.kind === 'set' ? action : undefined;
   }

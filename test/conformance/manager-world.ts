@@ -9,7 +9,6 @@ import { rejects } from 'node:assert/strict';
 import type { Phase } from '../../shared/core/spec/types.ts';
 import { shardLoader } from '../../shared/holder/load.ts';
 import { tendTargets } from '../../shared/holder/probing/timekeeper.ts';
-import { probeCycle } from '../../shared/holder/probing/worker.ts';
 import { targetAddress } from '../../shared/store/records/keys.ts';
 import { readTarget } from '../../shared/table/targets.ts';
 import { bareHolder } from '../support/bare-holder.ts';
@@ -34,7 +33,7 @@ export function managerWorld() {
   const registered = new Map<string, RecordedPod>();
   const startedAt = new Date(world.clock.nowMs()).toISOString();
   loop.start({
-    cycle: (held, probe, place) => probeCycle(holder, held, { probe, place }),
+    cycle: (worker, place) => worker.cycle(holder, place),
     tend: (due) => tendTargets(holder, due),
     jumped: () => undefined,
   });
@@ -111,8 +110,8 @@ export function managerWorld() {
     },
     /** The workers that the holder runs, and the results that the store has of them. */
     async observed(): Promise<Observed> {
-      const workers = [...holder.targets.values()].flatMap(({ target, probes }) =>
-        [...probes.values()].map(({ spec, probeType }) => ({
+      const workers = [...holder.targets.values()].flatMap(({ target, workers: held }) =>
+        [...held.values()].map(({ spec, probeType }) => ({
           uid: target.name,
           container: spec.container.spec.name,
           probeType,

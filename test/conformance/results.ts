@@ -8,9 +8,8 @@ import { parseContainerID } from '../../shared/core/kubelet/container-id.ts';
 import type { CacheAction } from '../../shared/core/kubelet/worker.ts';
 import { probeName } from '../../shared/core/spec/spec.ts';
 import type { Result } from '../../shared/core/spec/types.ts';
-import type { HeldProbe, HeldTarget } from '../../shared/holder/probing/held.ts';
 import { newSocketBudget } from '../../shared/holder/probing/sockets.ts';
-import { applyStep } from '../../shared/holder/probing/worker.ts';
+import type { HeldTarget, Worker } from '../../shared/holder/probing/worker.ts';
 import { bareHolder } from '../support/bare-holder.ts';
 import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
 import { compare } from './compare.ts';
@@ -27,7 +26,7 @@ type Op = {
 };
 
 /** The target of one container, by its name. */
-type Container = { readonly name: string; readonly held: HeldTarget; readonly probe: HeldProbe };
+type Container = { readonly name: string; readonly held: HeldTarget; readonly worker: Worker };
 
 const workerName = probeName('main', 'readiness');
 
@@ -42,22 +41,22 @@ export const runResults: VectorRunner = async (vector) => {
     const name = `container-${containers.size}`;
     await world.put(name, { lifecycle: 'reported', readinessProbe: { tcpSocket: { port: 1 } } });
     const held = await hold(name);
-    const probe = held.probes.get(workerName);
-    if (!probe) throw new Error(`no worker ${workerName}`);
-    const container = { name, held, probe };
+    const worker = held.workers.get(workerName);
+    if (!worker) throw new Error(`no worker ${workerName}`);
+    const container = { name, held, worker };
     containers.set(key, container);
     return container;
   };
 
   const apply = async (op: Op): Promise<unknown> => {
     const key = parseContainerID(op.containerID);
-    const { name, held, probe } = await containerOf(key);
+    const { name, held, worker } = await containerOf(key);
     const before = world.published.length;
     if (op.op !== 'get') {
       const { containerID, actions } = stepOf(op, key);
-      const step = { worker: { ...probe.verdict.worker, containerID }, actions };
+      const step = { worker: { ...worker.verdict.state, containerID }, actions };
       const place = newSocketBudget(world.clock).take('new', 1);
-      await world.clock.runUntil(applyStep(holder, held, { probe, place, step }));
+      await world.clock.runUntil(worker.apply(holder, place, step));
     }
     await world.clock.advance(0);
     const updates = updatesSince(world, before, held);

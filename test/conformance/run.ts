@@ -14,7 +14,7 @@ import { newTargetTicker, passTime, takeWake } from '../../shared/core/kubelet/t
 import { decideGate, reduce } from '../../shared/core/kubelet/worker.ts';
 import { shardLoader } from '../../shared/holder/load.ts';
 import { adoptTarget } from '../../shared/holder/probing/reconcile.ts';
-import { applyStep, probeCycle } from '../../shared/holder/probing/worker.ts';
+import { Worker } from '../../shared/holder/probing/worker.ts';
 import { runShard } from '../../shared/holder/shard-run.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
 import { grpcProber } from '../../shared/prober/grpc/grpc.ts';
@@ -87,14 +87,14 @@ const inRoom: Family = {
 /** By the file's base name; a suffix (`worker-random`) does not matter, the longest name wins. */
 const families: Readonly<Record<string, Family>> = {
   worker: pure(runWorker, decideGate, reduce),
-  results: pure(runResults, applyStep),
+  results: pure(runResults, Worker),
   runloop: pure(runRunloop, newTargetTicker, passTime, takeWake),
-  manager: pure(runManager, apiApp, shardLoader, adoptTarget, probeCycle),
+  manager: pure(runManager, apiApp, shardLoader, adoptTarget, Worker),
   pods: pure(runPods, decodeManifest, specView),
   prober: pure(runProber, probe),
   'update-pod-status': pure(runUpdatePodStatus, updatePodStatus),
   conditions: pure(runConditions, containersReadyCondition, podReadyCondition, podInitializedCondition),
-  'status-manager': pure(runStatusManager, nextStatus, apiApp, applyStep, syncTarget),
+  'status-manager': pure(runStatusManager, nextStatus, apiApp, Worker, syncTarget),
   termination: pure(runTermination, apiApp, runShard, syncTarget),
   'wire-http': wire(runWireHttp, httpProber),
   'wire-certificates': wire(runWireHttp, httpProber),

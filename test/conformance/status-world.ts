@@ -7,9 +7,8 @@ import { deepStrictEqual } from 'node:assert/strict';
 import type { EventDetail } from '../../shared/bus/events.ts';
 import { type ProbeName, probeName } from '../../shared/core/spec/spec.ts';
 import type { Condition, ContainerState, ContainerStatus, PodStatus, ProbeType } from '../../shared/core/spec/types.ts';
-import type { HeldTarget } from '../../shared/holder/probing/held.ts';
 import { newSocketBudget } from '../../shared/holder/probing/sockets.ts';
-import { applyStep } from '../../shared/holder/probing/worker.ts';
+import type { HeldTarget } from '../../shared/holder/probing/worker.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
 import { targetAddress } from '../../shared/store/records/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
@@ -53,14 +52,14 @@ export function statusWorld(pods: readonly VectorPod[]) {
     if (pod.deletionTimestampSet) await world.remove(podNameOf(pod.uid), graceSeconds);
   };
   const commit = async (of: HeldTarget, { probe, containerID, isSuccess }: Committed) => {
-    const found = of.probes.get(probe);
+    const found = of.workers.get(probe);
     if (!found) throw new Error(`no worker ${probe}`);
     const step = {
-      worker: { ...found.verdict.worker, containerID },
+      worker: { ...found.verdict.state, containerID },
       actions: [{ kind: 'set', containerID, result: isSuccess ? 'success' : 'failure' }],
     } as const;
     const place = newSocketBudget(world.clock).take('new', 1);
-    await world.clock.runUntil(applyStep(holder, of, { probe: found, place, step }));
+    await world.clock.runUntil(found.apply(holder, place, step));
   };
   const purge = async (uid: string) => {
     if (!held.delete(uid)) return;

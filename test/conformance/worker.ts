@@ -5,8 +5,8 @@ import {
   newWorker,
   type PodView,
   reduce,
-  type Worker,
   type WorkerSpec,
+  type WorkerState,
 } from '../../shared/core/kubelet/worker.ts';
 import type { ProbeOutcome } from '../../shared/core/spec/types.ts';
 import { probe } from '../../shared/prober/probe.ts';
@@ -39,7 +39,7 @@ type WorkerVector = VectorEra &
     readonly steps: readonly RecordedStep[];
   };
 
-type Session = { readonly worker: Worker; readonly cache: Cache };
+type Session = { readonly worker: WorkerState; readonly cache: Cache };
 
 type Called = {
   readonly session: Session;

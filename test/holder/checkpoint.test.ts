@@ -11,7 +11,6 @@ import {
   writeCheckpoints,
 } from '../../shared/holder/checkpoint.ts';
 import type { Holder } from '../../shared/holder/holder.ts';
-import type { Loader } from '../../shared/holder/load.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import { itemBytes, itemBytesMax } from '../../shared/store/item-size.ts';
 import { encodeEpoch } from '../../shared/store/records/items.ts';
@@ -168,8 +167,7 @@ test('what has changed is written once a minute', async () => {
   const { clock, run, write, items, written } = await checkpointWorld();
   await write(longestEntries(bucket, 1));
   const holder = { run, targets: new Map() } as unknown as Holder;
-  const loader = { loaded: () => ({ written }) } as unknown as Loader;
-  const { keep } = checkpointer(holder, loader);
+  const { keep } = checkpointer(holder, () => written);
   const kept = keep();
   for (const [ms, targets] of [
     [checkpointIntervalMs - 1_000, 1],

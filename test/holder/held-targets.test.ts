@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HeldTargets } from '../../shared/holder/held-targets.ts';
-import type { HeldTarget } from '../../shared/holder/probing/held.ts';
+import type { HeldTarget } from '../../shared/holder/probing/worker.ts';
 import { targetAddress } from '../../shared/store/records/keys.ts';
 
 const heldAt = (name: string): HeldTarget => ({ address: targetAddress('default', name) }) as HeldTarget;

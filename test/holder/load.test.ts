@@ -4,15 +4,14 @@ import { describe, test } from 'node:test';
 import { residentSlotMs } from '../../shared/core/shards/slots.ts';
 import type { ProbeInput } from '../../shared/core/spec/spec-input.ts';
 import { HeldTargets } from '../../shared/holder/held-targets.ts';
-import { holderOf } from '../../shared/holder/holder.ts';
 import { fullReloadIntervalMs, shardLoader } from '../../shared/holder/load.ts';
-import { startLoop } from '../../shared/holder/probing/due-loop.ts';
-import type { HeldTarget } from '../../shared/holder/probing/held.ts';
+import type { HeldTarget } from '../../shared/holder/probing/worker.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { decodeCheckpoint } from '../../shared/store/records/items.ts';
 import { bucketPk, checkpointKey, statusKey, targetAddress } from '../../shared/store/records/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { touchChanges } from '../../shared/table/change-counters.ts';
+import { bareRunOf } from '../support/bare-holder.ts';
 import { writeSettled } from '../support/settled-targets.ts';
 import { inShardWorld, type ShardWorld, shardWorld } from '../support/shard-world.ts';
 
@@ -151,7 +150,7 @@ inShardWorld('targets are adopted in turns of 5 ms of the event loop', async (wo
     }
   })();
   const onSlowMachine = { ...run, ports: { ...run.ports, clock } };
-  const holder = holderOf(onSlowMachine, startLoop(run), { targets: held, takenOver: undefined, inDoubt: false });
+  const holder = bareRunOf(onSlowMachine, held);
   assert.equal(await world.clock.runUntil(shardLoader(holder).loadAll()), true);
   assert.equal(held.size, targets);
   const inTurn = Map.groupBy(adoptedIn, (at) => at);
@@ -166,9 +165,7 @@ describe('a holder of many targets looks at no more of them than one of few', ()
       await writeSettled(world.store, { targets, port: 1, periodSeconds: 10 });
       await world.put('changed', { readinessProbe: tcp });
       const run = world.bareRun(1);
-      const holder = holderOf(run, startLoop(run), {
-        ...{ targets: new HeldTargets(), takenOver: undefined, inDoubt: false },
-      });
+      const holder = bareRunOf(run);
       const loader = shardLoader(holder);
       assert.equal(await world.clock.runUntil(loader.loadAll()), true);
       let looks = 0;

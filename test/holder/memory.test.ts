@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HeldTargets } from '../../shared/holder/held-targets.ts';
-import type { HeldTarget } from '../../shared/holder/probing/held.ts';
+import type { HeldTarget } from '../../shared/holder/probing/worker.ts';
 import { forgetOld, type Kept, removeSeries, type ShardMemory } from '../../shared/holder/shard-run.ts';
 import type { ProbeMetricLabels } from '../../shared/prober/metrics.ts';
 import { targetAddress } from '../../shared/store/records/keys.ts';
@@ -9,7 +9,7 @@ import { targetAddress } from '../../shared/store/records/keys.ts';
 /** Of a shard with one probe, of the pod of this name. */
 function keptOf(pod: string, keptAtMs: number): Kept {
   const address = targetAddress('default', pod);
-  const held = { address, probes: new Map([['app#readiness', { labels: { pod } }]]) } as unknown as HeldTarget;
+  const held = { address, workers: new Map([['app#readiness', { labels: { pod } }]]) } as unknown as HeldTarget;
   const targets = new HeldTargets().set(address.prefix, held);
   return { token: 1, generation: 1, targets, loaded: undefined, wallOffsetMs: 0, keptAtMs };
 }
@@ -21,9 +21,9 @@ test('a shard whose next run has not come within 150 s is forgotten, with the me
     ['00', keptOf('left', 0)],
     ['80', keptOf('expected', 60_000)],
   ]);
-  forgetOld(memory, { metrics, nowMs: 149_000 });
+  forgetOld(memory, metrics, 149_000);
   assert.deepEqual([[...memory.keys()], removed], [['00', '80'], []]);
-  forgetOld(memory, { metrics, nowMs: 151_000 });
+  forgetOld(memory, metrics, 151_000);
   assert.deepEqual([[...memory.keys()], removed], [['80'], ['left']]);
 });
 

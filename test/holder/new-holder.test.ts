@@ -2,10 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { commitStep } from '../../shared/holder/probing/commit.ts';
-import { shiftSeen } from '../../shared/holder/probing/probe-verdict.ts';
 import { dropTarget } from '../../shared/holder/probing/reconcile.ts';
-import { newSocketBudget } from '../../shared/holder/probing/sockets.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import { targetAddress } from '../../shared/store/records/keys.ts';
 import { StoreUnavailable } from '../../shared/store/store.ts';
@@ -47,8 +44,8 @@ describe('a target that is read again', () => {
   });
 
   inHeld('is as overdue as it was', async ({ world, holder, held, present }) => {
-    const seenAtMs = () => [...(present()?.probes.values() ?? [])].map(({ verdict }) => verdict.seenAtMs);
-    for (const { verdict } of held.probes.values()) shiftSeen(verdict, -60_000);
+    const seenAtMs = () => [...(present()?.workers.values() ?? [])].map((worker) => worker.seenAtMs);
+    for (const worker of held.workers.values()) worker.shift(-60_000, world.clock.nowMs());
     const before = seenAtMs();
     await world.clock.runUntil(holder.reload(held));
     assert.notEqual(present(), held);
@@ -56,15 +53,15 @@ describe('a target that is read again', () => {
   });
 
   inHeld('is seen for the first time if it has another uid', async ({ world, holder, held, present }) => {
-    for (const { verdict } of held.probes.values()) shiftSeen(verdict, -60_000);
-    const [before] = [...held.probes.values()].map(({ verdict }) => verdict.seenAtMs);
+    for (const worker of held.workers.values()) worker.shift(-60_000, world.clock.nowMs());
+    const [before] = [...held.workers.values()].map((worker) => worker.seenAtMs);
     for (const { pk, sk } of await world.clock.runUntil(world.itemsOf('checkout')))
       await world.store.write([{ kind: 'delete', key: { pk, sk } }], { token: `purge ${sk}` });
     await world.clock.runUntil(world.put('checkout', { readinessProbe: { tcpSocket: { port: 1 } } }));
     await world.clock.runUntil(holder.reload(held));
     const after = present();
     assert.notEqual(after?.target.uid, held.target.uid);
-    const [seenAtMs = 0] = [...(after?.probes.values() ?? [])].map(({ verdict }) => verdict.seenAtMs);
+    const [seenAtMs = 0] = [...(after?.workers.values() ?? [])].map((worker) => worker.seenAtMs);
     assert.ok(before !== undefined && seenAtMs >= before + 60_000, `${seenAtMs} and ${before}`);
   });
 
@@ -117,13 +114,12 @@ test('a target that cannot be read is read again a second later, and then once a
 
 test('a target whose items are found gone when an event of it is to be written is held no more', async () => {
   const { world, holder, held, present } = await heldWorld();
-  const [probe] = held.probes.values();
-  assert.ok(probe);
+  const [worker] = held.workers.values();
+  assert.ok(worker);
   const items = await world.clock.runUntil(world.itemsOf('checkout'));
   for (const { pk, sk } of items)
     await world.store.write([{ kind: 'delete', key: { pk, sk } }], { token: `purge ${sk}` });
-  const place = newSocketBudget(world.clock).take('new', 1);
-  const plan = { events: [unhealthyEvent(held.target.uid, 'main')], memory: probe.verdict };
-  assert.equal(await world.clock.runUntil(commitStep(holder, held, { probe, place, plan })), false);
+  const plan = { after: undefined, events: [unhealthyEvent(held.target.uid, 'main')], next: worker.verdict };
+  assert.equal(await world.clock.runUntil(worker.write(holder, plan)), false);
   assert.equal(present(), undefined);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HeldTargets } from '../../shared/holder/held-targets.ts';
 import { readAgain } from '../../shared/holder/load.ts';
-import type { HeldTarget } from '../../shared/holder/probing/held.ts';
+import type { HeldTarget } from '../../shared/holder/probing/worker.ts';
 import { type TargetAddress, targetAddress } from '../../shared/store/records/keys.ts';
 import type { Query } from '../../shared/store/store.ts';
 import { column } from '../support/columns.ts';

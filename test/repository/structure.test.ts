@@ -99,6 +99,7 @@ describe('imports', () => {
   test('are there', () => assert.notEqual(imports.length, 0));
   test('lead from one room to another in one direction only', () =>
     assert.deepEqual(cyclic(betweenRooms(imports)), []));
+  test('lead from one file to another in one direction only', () => assert.deepEqual(cyclic(imports), []));
 
   test('that lead back by way of a third one are found', () => {
     const made = [

@@ -56,7 +56,7 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
   const stop = new AbortController();
 
   const forget = () => {
-    forgetOld(memory, { metrics: metrics.probes, nowMs: clock.monotonicMs() });
+    forgetOld(memory, metrics.probes, clock.monotonicMs());
     shards.forget(memory);
   };
   const forgetting = forgetRegularly(clock, forget, stop.signal);

@@ -19,16 +19,16 @@ import { emptyContainerID, parseContainerID } from './container-id.ts';
 import { containerShouldRestart, restartsAllContainers } from './restart-policy.ts';
 
 /** What a worker remembers between probes. */
-export type Worker = {
+export type WorkerState = {
   /** Empty: none seen yet, or a malformed one. */
   readonly containerID: string;
-  readonly lastResult?: Result;
+  readonly lastResult: Result | undefined;
   readonly resultRun: number;
   /** After a liveness failure or any startup verdict the worker does not probe until a new container appears. */
   readonly onHold: boolean;
 };
 
-export const newWorker: Worker = { containerID: '', resultRun: 0, onHold: false };
+export const newWorker: WorkerState = { containerID: '', lastResult: undefined, resultRun: 0, onHold: false };
 
 /** What a step does with the results cache, in order. */
 export type CacheAction =
@@ -49,8 +49,8 @@ export type WorkerSpec = {
   readonly failureThreshold: number;
   readonly containerKind: ContainerKind;
   readonly restartPolicy: RestartPolicy;
-  readonly containerRestartPolicy?: RestartPolicy;
-  readonly restartPolicyRules?: readonly RestartPolicyRule[];
+  readonly containerRestartPolicy?: RestartPolicy | undefined;
+  readonly restartPolicyRules?: readonly RestartPolicyRule[] | undefined;
   /**
    * Lifecycle `static`: no runtime acts on a verdict, so the worker continues to probe, and a new container starts with
    * fresh counters (difference 9).
@@ -81,15 +81,15 @@ export type SkipReason =
   | 'NotStarted';
 
 export type Gate =
-  | { readonly kind: 'probe'; readonly worker: Worker; readonly actions: readonly CacheAction[] }
+  | { readonly kind: 'probe'; readonly worker: WorkerState; readonly actions: readonly CacheAction[] }
   | {
       readonly kind: 'skip' | 'stop';
       readonly reason: SkipReason;
-      readonly worker: Worker;
+      readonly worker: WorkerState;
       readonly actions: readonly CacheAction[];
     };
 
-export type Step = { readonly worker: Worker; readonly actions: readonly CacheAction[] };
+export type Step = { readonly worker: WorkerState; readonly actions: readonly CacheAction[] };
 
 /** kubelet lets a container that started this long before it keep its readiness (rule [G]). */
 const kubeletRestartGraceMs = 10_000;
@@ -105,7 +105,13 @@ const initialResult: Readonly<Record<ProbeType, Result>> = {
  * kubelet a container that starts in the future has run for less than any delay, 0 included; a caller whose clocks may
  * disagree passes a `nowMs` that is not before the start.
  */
-export function decideGate(spec: WorkerSpec, worker: Worker, pod: PodView | undefined, nowMs: number, era: Era): Gate {
+export function decideGate(
+  spec: WorkerSpec,
+  worker: WorkerState,
+  pod: PodView | undefined,
+  nowMs: number,
+  era: Era,
+): Gate {
   if (!pod) return { kind: 'skip', reason: 'NoStatus', worker, actions: [] };
   if (pod.phase === 'Failed' || pod.phase === 'Succeeded')
     return { kind: 'stop', reason: 'PodTerminal', worker, actions: [] };
@@ -134,9 +140,9 @@ export function decideGate(spec: WorkerSpec, worker: Worker, pod: PodView | unde
  * Rules 10 to 12: the effect of a result. A prober error is never passed in: it changes nothing.
  * @param result success or failure; a warning is a success, unknown a failure (see `prober`).
  */
-export function reduce(spec: WorkerSpec, worker: Worker, result: Result): Step {
+export function reduce(spec: WorkerSpec, worker: WorkerState, result: Result): Step {
   const resultRun = result === worker.lastResult ? worker.resultRun + 1 : 1;
-  const counted: Worker = { ...worker, lastResult: result, resultRun };
+  const counted: WorkerState = { ...worker, lastResult: result, resultRun };
   const threshold = result === 'failure' ? spec.failureThreshold : spec.successThreshold;
   if (resultRun < threshold) return { worker: counted, actions: [] };
   const actions = [setAction(worker, result)];
@@ -149,14 +155,14 @@ export function reduce(spec: WorkerSpec, worker: Worker, result: Result): Step {
  * Rule 3: a new container removes the previous one's result, gets its initial value and ends the hold; kubelet's run
  * length continues.
  */
-function seeContainer(spec: WorkerSpec, worker: Worker, container: ContainerStatus, era: Era): Step {
+function seeContainer(spec: WorkerSpec, worker: WorkerState, container: ContainerStatus, era: Era): Step {
   // The raw text is compared: a malformed ID is stored as absent, so it counts as new each time.
   if (container.containerID === keyOf(worker)) return { worker, actions: [] };
   const actions: CacheAction[] = [];
   if (worker.containerID !== '') actions.push({ kind: 'remove', containerID: worker.containerID });
   const parsed = parseContainerID(container.containerID);
-  const counted: Worker = spec.probesOn ? newWorker : worker;
-  const next: Worker = { ...counted, containerID: parsed === emptyContainerID ? '' : parsed, onHold: false };
+  const counted: WorkerState = spec.probesOn ? newWorker : worker;
+  const next: WorkerState = { ...counted, containerID: parsed === emptyContainerID ? '' : parsed, onHold: false };
   const startedByOldKubelet =
     !era.changeContainerStatusOnKubeletRestart &&
     spec.probeType === 'startup' &&
@@ -200,8 +206,8 @@ function runningSeconds(state: { readonly startedAtMs: number }, nowMs: number):
   return Math.trunc((nowMs - state.startedAtMs) / 1000);
 }
 
-function setAction(worker: Worker, result: Result) {
+function setAction(worker: WorkerState, result: Result) {
   return { kind: 'set', containerID: keyOf(worker), result } as const;
 }
 
-const keyOf = (worker: Worker): string => worker.containerID || emptyContainerID;
+const keyOf = (worker: WorkerState): string => worker.containerID || emptyContainerID;

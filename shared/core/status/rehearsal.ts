@@ -1,6 +1,6 @@
 /** What the thresholds of a probe make of a row of findings: the engine's own rules, without a target. Pure. */
 
-import { decideGate, newWorker, type PodView, reduce, type Worker, type WorkerSpec } from '../kubelet/worker.ts';
+import { decideGate, newWorker, type PodView, reduce, type WorkerSpec, type WorkerState } from '../kubelet/worker.ts';
 import type { Probe } from '../spec/spec.ts';
 import type { ProbeType, Result } from '../spec/types.ts';
 
@@ -41,7 +41,7 @@ export function rehearse(probe: RehearsedProbe, findings: readonly RehearsedFind
     ...(probe.isStatic && { probesOn: true }),
   };
   const firstMs = initialDelaySeconds * 1_000;
-  let worker: Worker = newWorker;
+  let worker: WorkerState = newWorker;
   let result: Result | undefined;
   return findings.map((finding, place) => {
     const afterMs = place * probe.periodSeconds * 1_000;

@@ -21,15 +21,15 @@ export type Commit = {
   readonly address: TargetAddress;
   /** The item as it was last committed. The write is refused if the item no longer has this uid. */
   readonly before: ProbeRecord;
-  /** Absent: nothing of it changes. */
-  readonly after?: ProbeRecord;
+  /** undefined: nothing of it changes. */
+  readonly after: ProbeRecord | undefined;
   /** What the event history gets. */
   readonly events: readonly EventRecord[];
   /**
    * The transition, which is also kept under the probe's own key. The event history expires and is bounded; this copy
    * keeps the attempts behind a result for as long as it is shown.
    */
-  readonly latest?: EventRecord;
+  readonly latest: EventRecord | undefined;
 };
 
 export type CommitPlan = {

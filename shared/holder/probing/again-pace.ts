@@ -5,7 +5,7 @@
  * them more frequent again.
  */
 import type { Clock } from '../../lib/clock.ts';
-import type { HeldTarget } from './held.ts';
+import type { HeldTarget } from './worker.ts';
 
 /** Ten thousand targets, the most of one shard, have their turn within 50 s. */
 const perSecondMax = 200;

@@ -1,99 +1,68 @@
 /**
- * The loop of a run: one heap of due entries and one timer. A probe is in flight at most once; a tick or trigger that
- * its ticker holds meanwhile is served right after. Targets share the heap, because the holder is their timekeeper.
+ * The loop of a run: one heap of what is due and one alarm (timetable.ts). A worker that is due begins its cycle or
+ * waits for a socket (flights.ts); a tick or trigger that its ticker holds while it is in flight is served right after.
+ * Targets share the heap, because the holder is their timekeeper.
  */
 import { lateAfterMs, type Overload } from '../../core/self/overload.ts';
-import { alarmOf } from '../../lib/alarm.ts';
-import { DueHeap } from '../../lib/heap.ts';
 import type { Run } from '../run.ts';
-import { watchedWallTime } from '../self-check/stall.ts';
-import { ProbesInFlight, trackedWork, type Work } from './flights.ts';
-import { type HeldProbe, type HeldTarget, type Turn, turnOf } from './held.ts';
+import { type Cycle, Flights, trackedWork, type Work } from './flights.ts';
 import { Lateness, type LatenessCounts } from './lateness.ts';
-import { arm as armProbe } from './probe-schedule.ts';
-import { newSocketBudget, type Place, type SocketBudget } from './sockets.ts';
+import { newSocketBudget, type SocketBudget } from './sockets.ts';
 import { type TendLanes, tendLanes } from './timekeeper.ts';
+import { Timetable } from './timetable.ts';
+import { type HeldTarget, Worker } from './worker.ts';
 
 /** A failed look at a target is repeated after this time. */
 const tendAgainMs = 2_000;
 
-/**
- * `again`: the cycle released its place to wait for a commit and still has to probe, so it starts over. `refused`: this
- * machine refused what the probe needed, so the probe is late.
- */
-export type CycleEnd = 'over' | 'again' | 'refused';
-
+/** What a run does with what is due. */
 export type Steps = {
-  readonly cycle: (held: HeldTarget, probe: HeldProbe, place: Place) => Promise<CycleEnd>;
+  readonly cycle: Cycle;
   /** Looks at due targets of one bucket. */
   readonly tend: (due: readonly HeldTarget[]) => Promise<void>;
   /** Wall time moved by this much against monotonic time. Every instant that was set by it has to be set again. */
   readonly jumped: (jumpMs: number) => void;
 };
 
-/** The loop as its run uses it. */
-export type Loop = Pick<DueLoop, keyof DueLoop>;
-
-/**
- * `socketBudget`: the process's, if the process holds several shards. `keptOffsetMs`: the `wallOffsetMs` of the
- * previous loop, if this one continues with its tickers.
- */
-export const startLoop = (run: Run, socketBudget?: SocketBudget, keptOffsetMs?: number): Loop =>
-  new DueLoop(run, socketBudget ?? newSocketBudget(run.ports.clock), keptOffsetMs);
-
-class DueLoop {
+export class DueLoop {
   readonly #run: Run;
   readonly #socketBudget: SocketBudget;
-  readonly #heap = new DueHeap<Turn>();
-  readonly #wallTime: ReturnType<typeof watchedWallTime>;
+  readonly #timetable: Timetable;
   readonly #work: Work;
-  readonly #alarm: ReturnType<typeof alarmOf>;
   readonly #lateness: Lateness;
-  readonly #probes: ProbesInFlight;
+  readonly #flights: Flights;
   readonly #lanes: TendLanes;
-  #steps: Steps | undefined;
-  #stopping = false;
+  #tendTargets: Steps['tend'] = async () => undefined;
+  #isStopped = false;
 
-  constructor(run: Run, socketBudget: SocketBudget, keptOffsetMs: number | undefined) {
+  /**
+   * `socketBudget`: the process's, if the process holds several shards. `keptOffsetMs`: the `wallOffsetMs` of the
+   * previous loop, if this one continues with its tickers.
+   */
+  constructor(run: Run, socketBudget?: SocketBudget, keptOffsetMs?: number) {
     const { clock, log } = run.ports;
     this.#run = run;
-    this.#socketBudget = socketBudget;
-    this.#wallTime = watchedWallTime(clock, keptOffsetMs);
+    this.#socketBudget = socketBudget ?? newSocketBudget(clock);
+    this.#timetable = new Timetable(run, keptOffsetMs);
     this.#work = trackedWork(log);
-    this.#alarm = alarmOf(clock, () => this.#ring());
-    const { track } = this.#work;
     this.#lateness = new Lateness(clock);
-    const isOver = () => this.#stopping || run.ended() !== undefined;
-    this.#probes = new ProbesInFlight({
-      run,
-      socketBudget,
-      lateness: this.#lateness,
-      track,
-      isOver,
-      cycle: (held, probe, place) => this.#steps?.cycle(held, probe, place) ?? nothingToDo,
-      schedule: (held, probe) => this.schedule(held, probe),
-      wallMs: () => this.#wallMs(),
-    });
-    this.#lanes = tendLanes({ tend: (due) => this.#tend(due), track, isOver });
+    this.#flights = new Flights(run, this.#timetable, this.#socketBudget, this.#lateness, this.#work);
+    const isOver = () => this.#isStopped || run.ended() !== undefined;
+    this.#lanes = tendLanes((due) => this.#tend(due), this.#work.track, isOver);
   }
 
-  start(steps: Steps): void {
-    this.#steps = steps;
-    this.#probes.letInOnFree();
-    this.#arm();
+  start({ cycle, tend, jumped }: Steps): void {
+    this.#tendTargets = tend;
+    this.#flights.start(cycle);
+    this.#timetable.start(() => this.#ring(), jumped);
   }
 
-  schedule(held: HeldTarget, probe: HeldProbe): void {
-    if (held.gone || probe.schedule.inFlight || this.#stopping || held.probes.get(probe.name) !== probe) return;
-    const nowMs = this.#wallMs();
-    const at = armProbe(probe.schedule, nowMs);
-    if (at < Number.POSITIVE_INFINITY) this.#set(turnOf(held, probe), at, nowMs);
-    else this.#heap.delete(turnOf(held, probe));
+  schedule(worker: Worker): void {
+    this.#timetable.schedule(worker);
   }
 
-  scheduleTarget(held: HeldTarget, at: number): void {
-    if (held.gone || this.#stopping) return;
-    this.#set(turnOf(held), at, this.#run.ports.clock.nowMs());
+  scheduleTarget(held: HeldTarget, dueMs: number): void {
+    this.#timetable.scheduleTarget(held, dueMs);
   }
 
   /** The machine has refused a socket that is no probe's. */
@@ -102,7 +71,7 @@ class DueLoop {
   }
 
   inFlight(): number {
-    return this.#probes.count();
+    return this.#flights.count();
   }
 
   /**
@@ -110,14 +79,14 @@ class DueLoop {
    * wait for a socket do not count, since the lateness of each is reported separately.
    */
   behind(): boolean {
-    return this.#run.ports.clock.nowMs() - this.#nextDueMs() > lateAfterMs;
+    return this.#run.ports.clock.nowMs() - this.#timetable.nextDueMs() > lateAfterMs;
   }
 
   /** Whether there is more to do than can be done in time. Never in tick mode, where a run plans all of its probes. */
   overload(): Overload | undefined {
     if (this.#run.message.mode === 'tick') return undefined;
     const overload = this.#lateness.overload(() => {
-      const lacksSockets = this.#probes.lacksSockets();
+      const lacksSockets = this.#flights.lacksSockets();
       return { isLateNow: lacksSockets || this.behind(), reason: lacksSockets ? 'Sockets' : 'Cpu' };
     });
     const socketsMax = this.#socketBudget.lowered();
@@ -135,80 +104,56 @@ class DueLoop {
 
   /** Nothing is under way and nothing is due. */
   isQuiet(): boolean {
-    return this.#work.isEmpty() && this.#nextDueMs() > this.#run.ports.clock.nowMs();
+    return this.#work.isEmpty() && this.#timetable.nextDueMs() > this.#run.ports.clock.nowMs();
   }
 
   /** Begins nothing more. Resolves when nothing is in flight. */
   stopped(): Promise<void> {
-    this.#stopping = true;
-    this.#probes.stop();
-    this.#alarm.cancel();
+    this.#isStopped = true;
+    this.#flights.stop();
+    this.#timetable.stop();
     return this.#work.over();
   }
 
   /** Makes the probes in flight pending and their reports void. */
   abandon(): void {
-    this.#probes.abandon();
+    this.#flights.abandon();
   }
 
   /** How far the wall time that the tickers use is ahead of monotonic time. */
   wallOffsetMs(): number {
-    return this.#wallTime.offsetMs();
+    return this.#timetable.wallOffsetMs();
   }
 
-  /**
-   * Looks for jumps only after the start. The first look finds an earlier jump too, because tickers loaded before that
-   * jump use the old time.
-   */
-  #wallMs(): number {
-    return this.#steps ? this.#wallTime.lookMs(this.#steps.jumped) : this.#run.ports.clock.nowMs();
-  }
-
-  #nextDueMs(): number {
-    return this.#heap.peek()?.dueMs ?? Number.POSITIVE_INFINITY;
-  }
-
-  /** Begins due entries, as many as one turn of the event loop allows. */
+  /** Begins what is due, as much as one turn of the event loop allows. */
   #ring(): void {
-    const nowMs = this.#wallMs();
-    const mayBegin = this.#probes.turn();
-    for (let next = this.#heap.peek(); next && next.dueMs <= nowMs && !this.#stopping; next = this.#heap.peek()) {
+    const nowMs = this.#timetable.wallMs();
+    const mayBegin = this.#flights.turn();
+    for (let next = this.#timetable.due(nowMs); next; next = this.#timetable.due(nowMs)) {
       if (!mayBegin()) {
-        this.#alarm.setAtOnce();
+        this.#timetable.armAtOnce();
         break;
       }
-      this.#heap.delete(next);
+      this.#timetable.remove(next);
       this.#begin(next, nowMs);
     }
     this.#lanes.begin();
-    this.#arm();
+    this.#timetable.arm();
   }
 
-  #begin({ held, probe }: Turn, nowMs: number): void {
-    if (held.gone || this.#run.ended()) return;
-    if (probe === undefined) {
-      this.#lanes.add(held);
-      return;
-    }
-    this.#alarm.keepApart();
-    this.#probes.begin(held, probe, nowMs);
-  }
-
-  #set(turn: Turn, at: number, nowMs: number): void {
-    this.#heap.set(turn, at);
-    if (at > nowMs) this.#arm();
-    else if (this.#steps) this.#alarm.setAtOnce();
-  }
-
-  #arm(): void {
-    const next = this.#heap.peek();
-    if (next && !this.#stopping && this.#steps) this.#alarm.set(next.dueMs);
+  #begin(next: HeldTarget | Worker, nowMs: number): void {
+    if (this.#run.ended()) return;
+    if (next instanceof Worker) {
+      if (next.held.gone) return;
+      this.#timetable.keepApart();
+      this.#flights.begin(next, nowMs);
+    } else if (!next.gone) this.#lanes.add(next);
   }
 
   /** Repeats a failed look soon, because no other process knows that something is open. */
   async #tend(due: readonly HeldTarget[]): Promise<void> {
     try {
-      await this.#steps?.tend(due);
+      await this.#tendTargets(due);
     } catch (cause) {
       const againAtMs = this.#run.ports.clock.nowMs() + tendAgainMs;
       for (const held of due) this.scheduleTarget(held, againAtMs);
@@ -216,5 +161,3 @@ class DueLoop {
     }
   }
 }
-
-const nothingToDo: Promise<CycleEnd> = Promise.resolve('over');

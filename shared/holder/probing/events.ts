@@ -1,13 +1,26 @@
 /** The events of a probe: those in the event history and those on the bus. Pure. */
 import { type BusEvent, schemaVersion } from '../../bus/events.ts';
 import type { RecordedEvent } from '../../core/kubelet/probe-report.ts';
+import type { WorkerState } from '../../core/kubelet/worker.ts';
 import type { EventRecord, ProbeRecord, TargetRecord } from '../../core/spec/records.ts';
 import { probeName } from '../../core/spec/spec.ts';
 import type { Result } from '../../core/spec/types.ts';
 import { publishedResult } from '../../core/status/shown.ts';
 import type { TimedAttempt } from '../../prober/probe.ts';
-import type { HeldProbe } from './held.ts';
-import type { EventRation } from './probe-verdict.ts';
+
+/** kubelet's recorded events are rationed per probe: the first of a run, then one per interval with a count. */
+export type EventRation = { readonly reason: string; readonly recordedAtMs: number; readonly suppressed: number };
+
+/** What a probe has found, from one step of its worker to the next. */
+export type Verdict = {
+  /** The record as last committed. */
+  readonly record: ProbeRecord;
+  /** The worker state of the record, with what has been counted since. */
+  readonly state: WorkerState;
+  /** The attempts of the current run of equal results, oldest first, until it reaches its threshold. */
+  readonly attempts: readonly TimedAttempt[];
+  readonly ration: EventRation | undefined;
+};
 
 /** IDs sort by time. The second part makes a repeated write hit the same item. */
 export const eventId = (timeMs: number, what: string): string => `${String(timeMs).padStart(14, '0')}#${what}`;
@@ -21,14 +34,12 @@ const versionDigits = 10;
 export const transitionId = ({ container, probeType, sinceMs, version }: ProbeRecord): string =>
   eventId(sinceMs, `${probeName(container, probeType)}#~${String(version).padStart(versionDigits, '0')}`);
 
-type Transition = {
-  readonly probe: Pick<HeldProbe, 'probeType'>;
-  readonly before: ProbeRecord;
-  readonly after: ProbeRecord;
-  readonly attempts: readonly TimedAttempt[];
-};
-
-export function transitionEvent({ probe, before, after, attempts }: Transition): EventRecord {
+/** `attempts`: those behind the change, oldest first. */
+export function transitionEvent(
+  before: ProbeRecord,
+  after: ProbeRecord,
+  attempts: readonly TimedAttempt[],
+): EventRecord {
   const [previousResult, result] = [publishedResult(before), publishedResult(after)];
   const initial = isInitial(before, after);
   return {
@@ -38,9 +49,9 @@ export function transitionEvent({ probe, before, after, attempts }: Transition):
     kind: 'transition',
     type: result === 'unknown' || (result === 'failure' && !initial) ? 'Warning' : 'Normal',
     reason: 'ProbeResultChanged',
-    message: `${probe.probeType} of ${after.container}: ${changeText(before, after)}`,
+    message: `${after.probeType} of ${after.container}: ${changeText(before, after)}`,
     container: after.container,
-    probeType: probe.probeType,
+    probeType: after.probeType,
     containerID: after.containerID,
     ...(result && { result }),
     ...(previousResult && { previousResult }),
@@ -78,29 +89,26 @@ export function rationed(
   return { isDue: true, count, ration: { reason, recordedAtMs: nowMs, suppressed: 0 } };
 }
 
-export type Recording = Pick<HeldProbe, 'name' | 'probeType' | 'verdict'>;
-
-type Recorded = {
-  readonly probe: Recording;
-  readonly event: RecordedEvent;
-  readonly count: number;
-  readonly attempts: readonly TimedAttempt[];
-  readonly nowMs: number;
-};
-
-export function recordedEvent({ probe, event, count, attempts, nowMs }: Recorded): EventRecord {
-  const { record, worker } = probe.verdict;
+/** kubelet's event of a report, `count` times since it was last recorded. */
+export function recordedEvent(
+  { record, state }: Pick<Verdict, 'record' | 'state'>,
+  event: RecordedEvent,
+  count: number,
+  attempts: readonly TimedAttempt[],
+  nowMs: number,
+): EventRecord {
+  const { uid, container, probeType } = record;
   return {
-    id: eventId(nowMs, `${probe.name}#${event.reason}`),
-    uid: record.uid,
+    id: eventId(nowMs, `${probeName(container, probeType)}#${event.reason}`),
+    uid,
     timeMs: nowMs,
     kind: 'recorded',
     type: event.type,
     reason: event.reason,
     message: event.message,
-    container: record.container,
-    probeType: probe.probeType,
-    containerID: worker.containerID,
+    container,
+    probeType,
+    containerID: state.containerID,
     count,
     attempts,
   };
@@ -117,10 +125,10 @@ const attemptsOf = (attempts: EventRecord['attempts']) =>
 
 export function resultChanged(
   target: TargetRecord,
-  change: { readonly previousResult: Result | undefined; readonly after: ProbeRecord },
+  previousResult: Result | undefined,
+  after: ProbeRecord,
   attempts: EventRecord['attempts'],
 ): BusEvent {
-  const { previousResult, after } = change;
   const result = publishedResult(after);
   const { unknown } = after;
   return {
@@ -147,7 +155,7 @@ export function resultChanged(
 export function recordedBusEvent(
   target: TargetRecord,
   { id, timeMs, reason, message, count, attempts }: EventRecord,
-  probe: Pick<HeldProbe, 'probeType' | 'spec'>,
+  { container, probeType }: ProbeRecord,
 ): BusEvent {
   return {
     detailType: reason === 'ProbeWarning' ? 'Container Probe Warning' : 'Container Unhealthy',
@@ -156,8 +164,8 @@ export function recordedBusEvent(
       schemaVersion,
       id: `${target.uid}/${id}`,
       target: targetOf(target),
-      container: probe.spec.container.spec.name,
-      probeType: probe.probeType,
+      container,
+      probeType,
       message,
       count,
       attempts: attemptsOf(attempts),

@@ -1,14 +1,16 @@
-/** The probes of a run that are in flight or due and waiting for a socket. A probe is in flight at most once. */
+/**
+ * The probes of a run that are in flight, and those that are due and wait for a socket. A probe is in flight at most
+ * once.
+ */
 import { type BacklogClass, descriptorsOf, servedInOrder } from '../../core/self/sockets.ts';
-import { Bag, type BagItem, inNoBag } from '../../lib/bag.ts';
+import { Bag } from '../../lib/bag.ts';
 import type { Log } from '../../lib/log.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import type { Run } from '../run.ts';
-import type { CycleEnd, Loop, Steps } from './due-loop.ts';
-import { type HeldProbe, type HeldTarget, turnOf } from './held.ts';
 import type { Lateness } from './lateness.ts';
-import { begin as beginProbe, land, postpone, repeat } from './probe-schedule.ts';
 import type { Place, SocketBudget } from './sockets.ts';
+import type { Timetable } from './timetable.ts';
+import type { CycleEnd, Worker } from './worker.ts';
 
 /**
  * Probes that may begin in one turn of the event loop. After a restart hundreds are due at once, and while they begin,
@@ -19,48 +21,50 @@ const beginsPerTurnMax = 8;
 /** Pause before a probe is tried again that this machine has refused. */
 const retryMs = 500;
 
-type Probing = {
-  readonly run: Run;
-  readonly socketBudget: SocketBudget;
-  readonly lateness: Lateness;
-  /** Tracks the work until it ends, and swallows what it throws. */
-  readonly track: (work: Promise<void>) => void;
-  readonly cycle: Steps['cycle'];
-  readonly schedule: Loop['schedule'];
-  readonly wallMs: () => number;
-  readonly isOver: () => boolean;
-};
+export type Cycle = (worker: Worker, place: Place) => Promise<CycleEnd>;
 
-type Flight = BagItem & { readonly probe: HeldProbe };
-
-export class ProbesInFlight {
-  readonly #by: Probing;
+export class Flights {
+  readonly #run: Run;
   readonly #isTick: boolean;
+  readonly #timetable: Timetable;
+  readonly #socketBudget: SocketBudget;
+  readonly #lateness: Lateness;
+  readonly #work: Work;
   readonly #lines: WaitingLines;
-  readonly #probing = new Bag<Flight>();
-  #leaveRoom = (): void => undefined;
+  readonly #probing = new Bag<Worker>();
+  #cycle: Cycle = () => nothingToDo;
+  #leaveBudget = (): void => undefined;
   #cancelLetIn: (() => void) | undefined;
   /** Probes that this machine has refused; a pause later they wait for a socket. */
-  #refused: { readonly held: HeldTarget; readonly probe: HeldProbe }[] = [];
+  #refused: Worker[] = [];
   #cancelRetry: (() => void) | undefined;
+  #isStopped = false;
 
-  constructor(by: Probing) {
-    this.#by = by;
-    this.#isTick = by.run.message.mode === 'tick';
-    this.#lines = waitingLines(by.socketBudget);
+  constructor(run: Run, timetable: Timetable, socketBudget: SocketBudget, lateness: Lateness, work: Work) {
+    this.#run = run;
+    this.#isTick = run.message.mode === 'tick';
+    this.#timetable = timetable;
+    this.#socketBudget = socketBudget;
+    this.#lateness = lateness;
+    this.#work = work;
+    this.#lines = waitingLines(socketBudget);
+  }
+
+  start(cycle: Cycle): void {
+    this.#cycle = cycle;
+    this.#leaveBudget = this.#socketBudget.onFree(() => this.#armLetIn());
   }
 
   /** Starts the probe, or makes it wait for a socket. */
-  begin(held: HeldTarget, probe: HeldProbe, nowMs: number): void {
-    const { inFlight, backlogClass } = probe.schedule;
-    if (inFlight) return;
-    const fitsBudget = this.#by.socketBudget.hasFor(backlogClass, descriptorsOf(probe.spec.probe));
-    if (fitsBudget && !this.#lines.hasBefore(backlogClass)) {
-      this.#start(held, probe, nowMs);
+  begin(worker: Worker, nowMs: number): void {
+    if (worker.inFlight) return;
+    const fitsBudget = this.#socketBudget.hasFor(worker.backlogClass, descriptorsOf(worker.spec.probe));
+    if (fitsBudget && !this.#lines.hasBefore(worker.backlogClass)) {
+      this.#start(worker, nowMs);
       return;
     }
-    postpone(probe.schedule);
-    this.#lines.join(held, probe);
+    worker.postpone();
+    this.#lines.join(worker);
     if (fitsBudget) this.#armLetIn();
   }
 
@@ -79,60 +83,55 @@ export class ProbesInFlight {
     return this.#refused.length > 0 || (!this.#lines.isEmpty() && this.#lines.next() === undefined);
   }
 
-  letInOnFree(): void {
-    this.#leaveRoom = this.#by.socketBudget.onFree(() => this.#armLetIn());
-  }
-
+  /** Begins nothing more. */
   stop(): void {
-    this.#leaveRoom();
+    this.#isStopped = true;
+    this.#leaveBudget();
     this.#cancelLetIn?.();
     this.#cancelRetry?.();
   }
 
   /** Each probe in flight has to run again, and its report is void. */
   abandon(): void {
-    for (const { probe } of this.#probing.items()) repeat(probe.schedule);
+    for (const worker of this.#probing.items()) worker.repeat();
   }
 
-  #start(held: HeldTarget, probe: HeldProbe, nowMs: number): void {
-    const { socketBudget, lateness, track, schedule } = this.#by;
+  #start(worker: Worker, nowMs: number): void {
     // Since it was due first: a probe that waits for a socket keeps its turn.
-    const { dueMs } = turnOf(held, probe);
-    if (!beginProbe(probe.schedule, nowMs, this.#isTick)) {
-      schedule(held, probe);
+    const { dueMs } = worker;
+    if (!worker.begin(nowMs, this.#isTick)) {
+      this.#timetable.schedule(worker);
       return;
     }
-    this.#lines.leave(probe);
-    lateness.began(nowMs - dueMs);
-    const place = socketBudget.take(probe.schedule.backlogClass, descriptorsOf(probe.spec.probe));
-    const flight: Flight = { bagPlace: inNoBag, probe };
-    this.#probing.add(flight);
-    track(this.#fly(held, flight, place));
+    this.#lines.leave(worker);
+    this.#lateness.began(nowMs - dueMs);
+    const place = this.#socketBudget.take(worker.backlogClass, descriptorsOf(worker.spec.probe));
+    this.#probing.add(worker);
+    this.#work.track(this.#fly(worker, place));
   }
 
-  async #fly(held: HeldTarget, flight: Flight, place: Place): Promise<void> {
-    const { probe } = flight;
+  async #fly(worker: Worker, place: Place): Promise<void> {
     let end: CycleEnd = 'over';
     try {
-      end = await this.#by.cycle(held, probe, place);
-      if (end === 'again' || end === 'refused') repeat(probe.schedule);
+      end = await this.#cycle(worker, place);
+      if (end !== 'over') worker.repeat();
     } finally {
-      land(probe.schedule);
-      this.#probing.delete(flight);
+      worker.land();
+      this.#probing.delete(worker);
       // Also after a cycle that threw, so that the worker continues.
-      if (end === 'refused') this.#putBack(held, probe);
-      else this.#by.schedule(held, probe);
+      if (end === 'refused') this.#putBack(worker);
+      else this.#timetable.schedule(worker);
       place.leave();
     }
   }
 
   /** Not through the heap, so that the probe is late since it was due first. */
-  #putBack(held: HeldTarget, probe: HeldProbe): void {
-    if (this.#by.isOver()) return;
-    this.#refused.push({ held, probe });
-    this.#cancelRetry ??= this.#by.run.ports.clock.setTimer(retryMs, () => {
+  #putBack(worker: Worker): void {
+    if (this.#isOver()) return;
+    this.#refused.push(worker);
+    this.#cancelRetry ??= this.#run.ports.clock.setTimer(retryMs, () => {
       this.#cancelRetry = undefined;
-      for (const each of this.#refused) this.#lines.join(each.held, each.probe);
+      for (const each of this.#refused) this.#lines.join(each);
       this.#refused = [];
       this.#armLetIn();
     });
@@ -144,65 +143,75 @@ export class ProbesInFlight {
    * longer than their time-outs.
    */
   #armLetIn(): void {
-    if (!this.#lines.isEmpty()) this.#cancelLetIn ??= this.#by.run.ports.clock.setTimer(0, () => this.#letIn());
+    if (!this.#lines.isEmpty()) this.#cancelLetIn ??= this.#run.ports.clock.setTimer(0, () => this.#letIn());
   }
 
   /** Begins waiting probes for which there is a socket, as many as one turn of the event loop allows. */
   #letIn(): void {
     this.#cancelLetIn = undefined;
     const mayBegin = this.turn();
-    for (let next = this.#lines.next(); next && !this.#by.isOver(); next = this.#lines.next()) {
+    for (let next = this.#lines.next(); next && !this.#isOver(); next = this.#lines.next()) {
       if (!mayBegin()) {
         this.#armLetIn();
         return;
       }
-      this.#lines.leave(next.probe);
-      this.#start(next.held, next.probe, this.#by.wallMs());
+      this.#lines.leave(next);
+      this.#start(next, this.#timetable.wallMs());
     }
+  }
+
+  #isOver(): boolean {
+    return this.#isStopped || this.#run.ended() !== undefined;
   }
 }
 
-// Probes that are due and wait for a socket.
+const nothingToDo: Promise<CycleEnd> = Promise.resolve('over');
 
-export type Waiting = { readonly held: HeldTarget; readonly probe: HeldProbe; readonly arrival: number };
+// Probes that are due and wait for a socket.
 
 export type WaitingLines = {
   /** A probe that already waits keeps its position. */
-  join(held: HeldTarget, probe: HeldProbe): void;
-  leave(probe: HeldProbe): void;
+  join(worker: Worker): void;
+  leave(worker: Worker): void;
   isEmpty(): boolean;
   /** The probe that may begin next: the first one of the best group for which there is a socket. */
-  next(): Waiting | undefined;
+  next(): Worker | undefined;
   /** Whether a waiting probe comes before one of this backlog class that has only now become due. */
   hasBefore(backlogClass: BacklogClass): boolean;
 };
 
+/** Who came when, in one line for each backlog class. */
 export function waitingLines(socketBudget: Pick<SocketBudget, 'hasFor'>): WaitingLines {
   let arrivals = 0;
-  const lines: { readonly [backlogClass in BacklogClass]: Map<HeldProbe, Waiting> } = {
+  const lines: { readonly [backlogClass in BacklogClass]: Map<Worker, number> } = {
     steady: new Map(),
     new: new Map(),
     hanging: new Map(),
   };
   /** True almost always. This spares each probe that begins a search through the lines. */
   const isEmpty = () => lines.steady.size + lines.new.size + lines.hanging.size === 0;
-  /** The first entry of a line that still has to be probed. */
-  const firstOf = (backlogClass: BacklogClass): Waiting | undefined => {
-    for (const waiting of lines[backlogClass].values()) {
-      if (!isGone(waiting)) return waiting;
-      lines[backlogClass].delete(waiting.probe);
+  /** The first worker of a line that still has to probe. */
+  const firstOf = (backlogClass: BacklogClass): Worker | undefined => {
+    for (const worker of lines[backlogClass].keys()) {
+      if (!worker.inFlight && worker.isHeld()) return worker;
+      lines[backlogClass].delete(worker);
     }
     return undefined;
   };
-  const nextOf = (group: readonly BacklogClass[]) =>
-    group
-      .flatMap((backlogClass) => firstOf(backlogClass) ?? [])
-      .filter(({ probe }) => socketBudget.hasFor(probe.schedule.backlogClass, descriptorsOf(probe.spec.probe)))
-      .reduce<Waiting | undefined>(
-        (first, other) => (first && first.arrival < other.arrival ? first : other),
-        undefined,
-      );
-  const firstIn = (groups: readonly (readonly BacklogClass[])[]) => {
+  const nextOf = (group: readonly BacklogClass[]): Worker | undefined => {
+    let first: Worker | undefined;
+    let firstArrival = Number.POSITIVE_INFINITY;
+    for (const backlogClass of group) {
+      const worker = firstOf(backlogClass);
+      if (!worker || !socketBudget.hasFor(worker.backlogClass, descriptorsOf(worker.spec.probe))) continue;
+      const arrival = lines[backlogClass].get(worker) ?? arrivals;
+      if (arrival >= firstArrival) continue;
+      first = worker;
+      firstArrival = arrival;
+    }
+    return first;
+  };
+  const firstIn = (groups: readonly (readonly BacklogClass[])[]): Worker | undefined => {
     for (const group of groups) {
       const next = nextOf(group);
       if (next) return next;
@@ -210,13 +219,13 @@ export function waitingLines(socketBudget: Pick<SocketBudget, 'hasFor'>): Waitin
     return undefined;
   };
   return {
-    join(held, probe) {
-      const line = lines[probe.schedule.backlogClass];
-      if (line.has(probe)) return;
+    join(worker) {
+      const line = lines[worker.backlogClass];
+      if (line.has(worker)) return;
       arrivals += 1;
-      line.set(probe, { held, probe, arrival: arrivals });
+      line.set(worker, arrivals);
     },
-    leave: (probe) => void lines[probe.schedule.backlogClass].delete(probe),
+    leave: (worker) => void lines[worker.backlogClass].delete(worker),
     isEmpty,
     next: () => firstIn(servedInOrder),
     hasBefore: (backlogClass) => !isEmpty() && firstIn(servedBefore(backlogClass)) !== undefined,
@@ -226,9 +235,6 @@ export function waitingLines(socketBudget: Pick<SocketBudget, 'hasFor'>): Waitin
 /** Groups whose waiting probes come before a probe of this class that has only now become due. */
 const servedBefore = (backlogClass: BacklogClass): readonly (readonly BacklogClass[])[] =>
   servedInOrder.slice(0, servedInOrder.findIndex((group) => group.includes(backlogClass)) + 1);
-
-const isGone = ({ held, probe }: Waiting): boolean =>
-  held.gone || probe.schedule.inFlight || held.probes.get(probe.name) !== probe;
 
 // The work of a loop that is under way.
 

@@ -4,14 +4,12 @@
  */
 
 import type { HangRecord, TargetRecord } from '../../core/spec/records.ts';
-import { probeName, type SpecProbe } from '../../core/spec/spec.ts';
+import { type ProbeName, probeName, type SpecProbe } from '../../core/spec/spec.ts';
 import type { ProbeType } from '../../core/spec/types.ts';
 import { changeCounted, decodeHang, encodeHang, type Poison } from '../../store/records/items.ts';
-import { hangKey, targetAddress, targetKey } from '../../store/records/keys.ts';
+import { hangKey, type TargetAddress, targetAddress, targetKey } from '../../store/records/keys.ts';
 import type { Condition, Store } from '../../store/store.ts';
 import { type WritePorts, writeKnown } from '../../table/write.ts';
-import type { Run } from '../run.ts';
-import type { HeldProbe, HeldTarget } from './held.ts';
 
 /** One hang may have another cause. After two during the same probe, a third is not risked. */
 const hangsMax = 2;
@@ -54,10 +52,7 @@ export async function rememberHang(ports: WritePorts, name: string, nowMs: numbe
   }
 }
 
-async function storedHang(
-  store: Store,
-  address: ReturnType<typeof targetAddress>,
-): Promise<HangRecord | 'poison' | undefined> {
+async function storedHang(store: Store, address: TargetAddress): Promise<HangRecord | 'poison' | undefined> {
   const item = await store.get(hangKey(address));
   if (!item) return undefined;
   const decoded = decodeHang(item);
@@ -72,32 +67,35 @@ function withHang(before: HangRecord | undefined, { uid, generation, probe, nowM
   return { uid, version: (before?.version ?? 0) + 1, generation, hungAtMs: nowMs, hangs };
 }
 
-/** Takes in a HANG item that was read, and logs the probes that are in quarantine from now on. */
-export function takeHang({ ports }: Run, held: HeldTarget, hang: HangRecord): void {
-  if (hang.version <= (held.hang?.version ?? 0)) return;
-  held.hang = hang;
-  const { namespace, name } = held.target;
-  for (const [probe, hangs] of quarantinedIn(held))
-    ports.log.error('probe quarantined', { namespace, target: name, probe, hangs });
-}
-
 export type Quarantine = { readonly detail: string; readonly hungAtMs: number };
 
 /** Why this probe is in quarantine; undefined if it is not. */
-export function quarantineOf(held: HeldTarget, { name }: Pick<HeldProbe, 'name'>): Quarantine | undefined {
-  if (!held.hang) return undefined;
-  const found = quarantinedIn(held).find(([probe]) => probe === name);
-  return found && { detail: detailOf(found[1]), hungAtMs: held.hang.hungAtMs };
+export function quarantineOf(
+  hang: HangRecord | undefined,
+  target: TargetRecord,
+  name: ProbeName,
+): Quarantine | undefined {
+  if (!hang) return undefined;
+  const found = quarantinedIn(hang, target).find(([probe]) => probe === name);
+  return found && { detail: detailOf(found[1]), hungAtMs: hang.hungAtMs };
 }
 
 /** The quarantined probes of a target, as they are shown. */
-export const quarantinedProbes = (held: HeldTarget): readonly Poison[] =>
-  quarantinedIn(held).map(([probe, hangs]) => ({
-    key: hangKey(held.address),
+export const quarantinedProbes = (
+  address: TargetAddress,
+  hang: HangRecord | undefined,
+  target: TargetRecord,
+): readonly Poison[] =>
+  quarantinedIn(hang, target).map(([probe, hangs]) => ({
+    key: hangKey(address),
     detail: `${probe}: ${detailOf(hangs)}`,
   }));
 
-const quarantinedIn = ({ hang, target }: HeldTarget): readonly (readonly [string, number])[] =>
+/** Each quarantined probe with how often it has hung. */
+export const quarantinedIn = (
+  hang: HangRecord | undefined,
+  target: TargetRecord,
+): readonly (readonly [ProbeName, number])[] =>
   hang?.uid === target.uid && hang.generation === target.generation
     ? Object.entries(hang.hangs).filter(([, hangs]) => hangs >= hangsMax)
     : [];

@@ -2,86 +2,87 @@
  * Turns the decision of a worker's step into the record that becomes durable, the events that are written with it, and
  * what stays in memory. Pure.
  */
-import type { ProbeReport, RecordedEvent } from '../../core/kubelet/probe-report.ts';
-import type { CacheAction, Step, Worker, WorkerSpec } from '../../core/kubelet/worker.ts';
+import { type ProbeReport, type RecordedEvent, reportOf } from '../../core/kubelet/probe-report.ts';
+import type { CacheAction, Step, WorkerSpec, WorkerState } from '../../core/kubelet/worker.ts';
 import type { EventRecord, ProbeRecord, ProbeUnknown } from '../../core/spec/records.ts';
+import { probeName } from '../../core/spec/spec.ts';
+import { publishedResult } from '../../core/status/shown.ts';
 import type { TimedAttempt } from '../../prober/probe.ts';
 import { outputOf } from '../../prober/stored-output.ts';
-import { eventId, type Recording, rationed, recordedEvent, transitionEvent } from './events.ts';
-import type { HeldProbe, HeldSpec } from './held.ts';
-import type { Memory } from './probe-verdict.ts';
+import { type EventRation, eventId, rationed, recordedEvent, transitionEvent, type Verdict } from './events.ts';
+import type { HeldSpec } from './held-spec.ts';
 
 /** Attempts kept with a transition. */
 export const attemptsMax = 10;
 
 export type Report = ProbeReport<TimedAttempt>;
-export type Planned = Pick<HeldProbe, 'name' | 'probeType' | 'spec' | 'verdict'>;
 
 export type StepPlan = {
-  /** The record to commit. Absent if nothing in it has to be durable. */
-  readonly after?: ProbeRecord;
+  /** The record to commit. undefined: nothing in it has to be durable. */
+  readonly after: ProbeRecord | undefined;
   /** To be written with the record, or alone if there is none. */
   readonly events: readonly EventRecord[];
-  readonly memory: Memory;
+  /** What stays in memory; its record is the one before the commit. */
+  readonly next: Verdict;
 };
 
-/** The plan for a gate (without a report) or for a verdict. */
-export function planStep(
-  probe: Planned,
-  step: Step,
-  { report, nowMs }: Planning & { readonly report?: Report },
-): StepPlan {
-  const { worker } = step;
-  const counted = report ? counting(probe.verdict, worker, report) : probe.verdict;
-  const { events, ration } = report
-    ? recorded(probe, counted, report, nowMs)
-    : { events: none, ration: counted.ration };
-  const after = changedRecord(probe, step, { nowMs, report });
-  if (after) {
-    const memory = { worker, attempts: counted.attempts, ration };
-    return committing(probe, { after, events, memory }, report ? memory.attempts : []);
-  }
-  return { events, memory: { worker, attempts: isDecided(probe, worker) ? none : counted.attempts, ration } };
-}
+const none: readonly never[] = [];
 
-export type Planning = { readonly nowMs: number };
+/** The plan for a gate (without a report) or for a result. */
+export function planStep(verdict: Verdict, spec: HeldSpec, step: Step, nowMs: number, report?: Report): StepPlan {
+  const { record } = verdict;
+  const state = step.worker;
+  const attempts = report ? countedAttempts(verdict, state, report) : verdict.attempts;
+  const ration = report && !continuesRun(verdict, state) ? undefined : verdict.ration;
+  const events = report ? recorded(verdict, ration, report, nowMs) : { records: none, ration };
+  const after = changedRecord(record, spec, step, nowMs, report);
+  if (after) {
+    const next = { record, state, attempts, ration: events.ration };
+    return withTransition({ after, events: events.records, next }, report ? attempts : none);
+  }
+  const kept = isDecided(state, spec.worker) ? none : attempts;
+  return { after: undefined, events: events.records, next: { record, state, attempts: kept, ration: events.ration } };
+}
 
 /** Each change of what is published is recorded as a transition in the event history. */
-export function committing(
-  probe: Planned,
-  { after, events, memory }: Required<StepPlan>,
-  attempts: readonly TimedAttempt[],
-): StepPlan {
-  const before = probe.verdict.record;
-  if (after.version === before.version) return { after, events, memory };
-  return { after, events: [transitionEvent({ probe, before, after, attempts }), ...events], memory };
+function withTransition(plan: StepPlan & { readonly after: ProbeRecord }, attempts: readonly TimedAttempt[]): StepPlan {
+  const { after, events, next } = plan;
+  if (after.version === next.record.version) return plan;
+  return { after, events: [transitionEvent(next.record, after, attempts), ...events], next };
 }
-
-type Counted = Pick<Memory, 'attempts' | 'ration'>;
-
-const none: readonly never[] = [];
 
 /**
  * The run has reached its threshold, and what it changed is durable with its attempts. None are kept any more: they
  * would live for a period, which is long enough to make them expensive garbage.
  */
-const isDecided = ({ spec }: Planned, worker: Worker): boolean => worker.resultRun >= thresholdOf(worker, spec.worker);
+const isDecided = (state: WorkerState, spec: WorkerSpec): boolean => state.resultRun >= thresholdOf(state, spec);
 
 /**
  * A hold ends a run of equal results, as a different result does: the next container gets separate events with separate
  * attempts.
  */
-function counting({ worker, attempts, ration }: Memory, next: Worker, report: Report): Counted {
-  const sameRun = next.lastResult === worker.lastResult && worker.resultRun > 0;
-  if (!sameRun || attempts.length === 0) return { attempts: report.attempts, ration: sameRun ? ration : undefined };
-  return { attempts: [...attempts, ...report.attempts].slice(-attemptsMax), ration };
+const continuesRun = ({ state }: Verdict, next: WorkerState): boolean =>
+  next.lastResult === state.lastResult && state.resultRun > 0;
+
+function countedAttempts(verdict: Verdict, next: WorkerState, report: Report): readonly TimedAttempt[] {
+  if (!continuesRun(verdict, next) || verdict.attempts.length === 0) return report.attempts;
+  return [...verdict.attempts, ...report.attempts].slice(-attemptsMax);
 }
 
+/** Events for the event history, and the ration that is left. */
+type RecordedEvents = { readonly records: readonly EventRecord[]; readonly ration: EventRation | undefined };
+const nothingRecorded: RecordedEvents = { records: none, ration: undefined };
+
 /** The event that kubelet records for a report, if the ration allows it. */
-export function recorded(probe: Planned, { ration: before }: Counted, { event, attempts }: Report, nowMs: number) {
-  if (!event) return { events: none, ration: undefined };
+function recorded(
+  verdict: Verdict,
+  before: EventRation | undefined,
+  { event, attempts }: Report,
+  nowMs: number,
+): RecordedEvents {
+  if (!event) return nothingRecorded;
   const { isDue, count, ration } = rationed(before, event, nowMs);
-  return { events: isDue ? [recordedEvent({ probe, event, count, attempts, nowMs })] : [], ration };
+  return { records: isDue ? [recordedEvent(verdict, event, count, attempts, nowMs)] : none, ration };
 }
 
 /**
@@ -89,9 +90,11 @@ export function recorded(probe: Planned, { ration: before }: Counted, { event, a
  * the old container, the new one would never be probed.
  */
 function changedRecord(
-  { verdict: { record }, spec }: Planned,
+  record: ProbeRecord,
+  spec: HeldSpec,
   step: Step,
-  { nowMs, report }: Planning & { readonly report: Report | undefined },
+  nowMs: number,
+  report: Report | undefined,
 ): ProbeRecord | undefined {
   if (isAsCommitted(record, step)) return undefined;
   const acted = step.actions.reduce(
@@ -157,7 +160,7 @@ export function renewed(record: ProbeRecord, nowMs: number): ProbeRecord {
 /** The record with the worker's state. Another result begins a new streak. Run lengths are capped at the threshold. */
 export function withWorker(
   record: ProbeRecord,
-  worker: Worker,
+  worker: WorkerState,
   spec: Pick<HeldSpec, 'worker' | 'digest'>,
 ): ProbeRecord {
   const { lastResult: _, ...rest } = record;
@@ -173,11 +176,11 @@ export function withWorker(
   };
 }
 
-export function saturatedRun(worker: Worker, spec: WorkerSpec): number {
+export function saturatedRun(worker: WorkerState, spec: WorkerSpec): number {
   return Math.min(worker.resultRun, thresholdOf(worker, spec));
 }
 
-const thresholdOf = ({ lastResult }: Worker, { failureThreshold, successThreshold }: WorkerSpec): number =>
+const thresholdOf = ({ lastResult }: WorkerState, { failureThreshold, successThreshold }: WorkerSpec): number =>
   lastResult === 'failure' ? failureThreshold : successThreshold;
 
 /** Whether a change has to be durable before it counts: a result, a hold, a streak break, but not a longer run. */
@@ -195,28 +198,26 @@ export function mustCommit(before: ProbeRecord, after: ProbeRecord): boolean {
 export const isNewer = (one: ProbeRecord, other: ProbeRecord): boolean =>
   one.version > other.version || (one.version === other.version && one.streak > other.streak);
 
-// The plan for a probe that could not be made: a prober error. Pure.
-
-type Erring = Planning & { readonly report: Report; readonly isStanding: boolean };
+// The plan for a probe that could not be made: a prober error.
 
 /**
- * The plan for a prober error. The error moves no counter, but makes the shown result unknown until the next verdict: a
- * denied dial at once, any other error once it is the second in a row.
+ * The error moves no counter, but makes the shown result unknown until the next verdict: a denied dial at once, any
+ * other error once it is the second in a row (`isStanding`).
  */
-export function planProberError(probe: Planned, { report, isStanding, nowMs }: Erring): StepPlan {
+export function planProberError(verdict: Verdict, report: Report, isStanding: boolean, nowMs: number): StepPlan {
   const { conclusion } = report;
-  const { verdict } = probe;
-  if (conclusion.kind !== 'error') return { events: [], memory: verdict };
+  const { record } = verdict;
+  if (conclusion.kind !== 'error') return { after: undefined, events: none, next: verdict };
   const { failureClass = 'PROBER', error } = conclusion;
   const isDenied = failureClass === 'POLICY_DENIED';
   const isQuiet = isStanding && (isDenied || failureClass === 'PROBER');
-  const { events, ration } = isQuiet ? proberError(probe, error, nowMs) : recorded(probe, verdict, report, nowMs);
-  const memory = { worker: verdict.worker, attempts: verdict.attempts, ration };
+  const events = isQuiet ? quietly(verdict, error, nowMs) : recorded(verdict, verdict.ration, report, nowMs);
+  const next = { record, state: verdict.state, attempts: verdict.attempts, ration: events.ration };
   const reason = isDenied ? 'PolicyDenied' : 'ProberError';
   const unknown: ProbeUnknown = { reason, failureClass, message: error };
-  const after = isDenied || isStanding ? withUnknown(verdict.record, unknown, nowMs) : verdict.record;
-  if (after === verdict.record) return { events, memory };
-  return committing(probe, { after, events, memory }, report.attempts);
+  const after = isDenied || isStanding ? withUnknown(record, unknown, nowMs) : record;
+  if (after === record) return { after: undefined, events: events.records, next };
+  return withTransition({ after, events: events.records, next }, report.attempts);
 }
 
 /**
@@ -238,40 +239,65 @@ const proberErrorReason = 'ProberError';
 export const isKeptQuiet = (event: EventRecord): boolean => event.reason === proberErrorReason;
 
 /** The event of a prober error that lasts: at most one in five minutes, with a count. */
-function proberError(probe: Recording, error: string, nowMs: number) {
-  const message = `${probe.probeType} probe could not be made: ${error}`;
+function quietly(verdict: Verdict, error: string, nowMs: number): RecordedEvents {
+  const message = `${verdict.record.probeType} probe could not be made: ${error}`;
   const event: RecordedEvent = { type: 'Warning', reason: proberErrorReason, message, fieldPath: '' };
-  const { isDue, count, ration } = rationed(probe.verdict.ration, event, nowMs);
-  return { events: isDue ? [recordedEvent({ probe, event, count, attempts: [], nowMs })] : [], ration };
+  const { isDue, count, ration } = rationed(verdict.ration, event, nowMs);
+  return { records: isDue ? [recordedEvent(verdict, event, count, none, nowMs)] : none, ration };
 }
 
-// The event of a requested probe: it shows what the probe found even if no result changes. Pure.
+/** The report of a probe in quarantine, which is not made. The error comes from no prober and needs no self-check. */
+export function quarantineReport({ container }: HeldSpec, { probeType }: ProbeRecord, error: string, timeMs: number) {
+  const attempt = { outcome: 'unknown', output: '', error, failureClass: 'PROBER' } as const;
+  const reported = { probeType, containerKind: container.kind, container: container.spec.name };
+  return reportOf<TimedAttempt>([{ ...attempt, timeMs, timings: { totalMs: 0 } }], reported);
+}
 
-const askedReason = 'Probed';
+// The event of a requested probe: it shows what the probe found even if no result changes.
+
+const requestedReason = 'Probed';
 
 /** In the event history alone: on the bus are changes and kubelet's events. */
-export const isAskedEvent = ({ reason }: EventRecord): boolean => reason === askedReason;
+export const isOfRequest = ({ reason }: EventRecord): boolean => reason === requestedReason;
 
 /** Its result is that of the probe; absent: it could not be made. */
-export function askedEvent(
-  { name, probeType, verdict: { record, worker } }: Recording,
+export function requestedEvent(
+  { record, state }: Verdict,
   { conclusion, attempts }: Report,
   nowMs: number,
 ): EventRecord {
+  const { container, probeType } = record;
   const found = conclusion.kind === 'result' ? conclusion.result : `could not be made: ${conclusion.error}`;
   return {
-    id: eventId(nowMs, `${name}#${askedReason}`),
+    id: eventId(nowMs, `${probeName(container, probeType)}#${requestedReason}`),
     uid: record.uid,
     timeMs: nowMs,
     kind: 'recorded',
     type: found === 'success' ? 'Normal' : 'Warning',
-    reason: askedReason,
-    message: `${probeType} of ${record.container}, on request: ${found}`,
-    container: record.container,
+    reason: requestedReason,
+    message: `${probeType} of ${container}, on request: ${found}`,
+    container,
     probeType,
-    containerID: worker.containerID,
+    containerID: state.containerID,
     ...(conclusion.kind === 'result' && { result: conclusion.result }),
     count: 1,
     attempts,
   };
+}
+
+// The end of a worker.
+
+/** Its cached result is removed; the item stays and is marked as ended. `withTarget`: because its target terminates. */
+export function planEnd(verdict: Verdict, specDigest: string, withTarget: boolean, nowMs: number): StepPlan {
+  const after = endedRecord(verdict.record, specDigest, withTarget, nowMs);
+  return withTransition({ after, events: none, next: verdict }, none);
+}
+
+/** The record of an ended worker. The removal of a cached result is a change; there may have been none. */
+export function endedRecord(record: ProbeRecord, specDigest: string, withTarget: boolean, nowMs: number): ProbeRecord {
+  const { result, unknown, ...rest } = record;
+  const ended = { ...rest, ended: true, onHold: false, specDigest, endedAtMs: nowMs };
+  if (publishedResult(record) === undefined) return ended;
+  const endedWith = { ...(result && { result }), ...(unknown && { unknown }) };
+  return { ...ended, ...(withTarget && { endedWith }), version: record.version + 1, sinceMs: nowMs };
 }

@@ -15,15 +15,13 @@ import type { Store } from '../../store/store.ts';
 import type { Holder } from '../holder.ts';
 import type { Run } from '../run.ts';
 import { resultChanged, transitionId } from './events.ts';
-import type { HeldTarget } from './held.ts';
-
-type Tending = Pick<Holder, 'run' | 'publisher' | 'againPace' | 'scheduleTarget' | 'reread'>;
+import type { HeldTarget } from './worker.ts';
 
 /**
  * Looks at targets of one bucket. Reads those with something open again first, so that it requests nothing that is
  * already done.
  */
-export async function tendTargets(holder: Tending, due: readonly HeldTarget[]): Promise<void> {
+export async function tendTargets(holder: Holder, due: readonly HeldTarget[]): Promise<void> {
   const open = due.filter((held) => isOpen(holder, held));
   if (open.length === 0) return;
   await holder.reread(open);
@@ -34,7 +32,7 @@ export async function tendTargets(holder: Tending, due: readonly HeldTarget[]): 
  * Whether something of the target is open now, and it does not wait for its turn. If that is so later, schedules a look
  * for then.
  */
-function isOpen(holder: Pick<Holder, 'run' | 'againPace' | 'scheduleTarget'>, held: HeldTarget): boolean {
+function isOpen(holder: Holder, held: HeldTarget): boolean {
   const nowMs = holder.run.ports.clock.nowMs();
   const openAtMs = openMs(held, nowMs);
   if (openAtMs !== undefined && openAtMs <= nowMs) return held.ticket === undefined || isItsTurn(holder, held);
@@ -44,16 +42,13 @@ function isOpen(holder: Pick<Holder, 'run' | 'againPace' | 'scheduleTarget'>, he
 }
 
 /** Whether the pace lets something of this target be published now. If not, schedules a look for when it may. */
-function isItsTurn(
-  { run, againPace, scheduleTarget }: Pick<Holder, 'run' | 'againPace' | 'scheduleTarget'>,
-  held: HeldTarget,
-): boolean {
-  const waitMs = againPace.waitMs(held);
-  if (waitMs > 0) scheduleTarget(held, run.ports.clock.nowMs() + waitMs);
+function isItsTurn(holder: Holder, held: HeldTarget): boolean {
+  const waitMs = holder.againPace.waitMs(held);
+  if (waitMs > 0) holder.scheduleTarget(held, holder.run.ports.clock.nowMs() + waitMs);
   return waitMs === 0;
 }
 
-async function tendOpen(holder: Omit<Tending, 'reread'>, held: HeldTarget): Promise<void> {
+async function tendOpen(holder: Holder, held: HeldTarget): Promise<void> {
   if (held.gone || holder.run.ended()) return;
   const nowMs = holder.run.ports.clock.nowMs();
   dropAcked(holder, held, nowMs);
@@ -78,7 +73,7 @@ function openMs(held: HeldTarget, nowMs: number): number | undefined {
 }
 
 /** Of what was published, the pace learns whether it was acked; what waits for its turn was seen before. */
-function dropAcked({ againPace }: Pick<Holder, 'againPace'>, held: HeldTarget, nowMs: number): void {
+function dropAcked({ againPace }: Holder, held: HeldTarget, nowMs: number): void {
   for (const [name, { version, publishedAtMs }] of held.unacked) {
     const isNowAcked = isAcked(held.status, name, version);
     if (isNowAcked) held.unacked.delete(name);
@@ -88,30 +83,26 @@ function dropAcked({ againPace }: Pick<Holder, 'againPace'>, held: HeldTarget, n
   }
 }
 
-function askForSync({ publisher }: Pick<Holder, 'publisher'>, held: HeldTarget, nowMs: number): void {
+function askForSync({ publisher }: Holder, held: HeldTarget, nowMs: number): void {
   const sync = nextSyncMs(held, nowMs);
   if (sync === undefined || sync > nowMs || nowMs - held.syncAskedAtMs < againIntervalMs) return;
   held.syncAskedAtMs = nowMs;
   publisher.publish([syncDue(held, nowMs)]);
 }
 
-const syncDue = ({ target }: Pick<HeldTarget, 'target'>, nowMs: number): BusEvent =>
+const syncDue = ({ target }: HeldTarget, nowMs: number): BusEvent =>
   syncRequested(target, { reason: 'Due', id: `${target.uid}/sync/${nowMs}`, timeMs: nowMs });
 
 export const againIntervalMs = 10_000;
 
 /** Publishes again what this run or an earlier one committed and STATUS has not acked (kubelet's syncBatch). */
-export async function publishAgain(
-  { run, publisher }: Pick<Holder, 'run' | 'publisher'>,
-  held: HeldTarget,
-  nowMs: number,
-): Promise<void> {
+export async function publishAgain({ run, publisher }: Holder, held: HeldTarget, nowMs: number): Promise<void> {
   for (const [name, unacked] of [...held.unacked]) {
     if (nowMs - unacked.publishedAtMs < againIntervalMs) continue;
     const event = unacked.event ?? (await storedChange(run, held, name));
     // A change committed meanwhile has been published with a separate event.
     if (held.unacked.get(name) !== unacked) continue;
-    held.unacked.set(name, { ...unacked, ...(event && { event }), publishedAtMs: nowMs });
+    held.unacked.set(name, { ...unacked, event, publishedAtMs: nowMs });
     publisher.publish([event ?? syncDue(held, nowMs)]);
   }
 }
@@ -123,20 +114,19 @@ export async function publishAgain(
 async function storedChange({ ports }: Run, held: HeldTarget, name: ProbeName): Promise<BusEvent | undefined> {
   const after = held.records.get(name);
   if (!after) return undefined;
-  const transition = await storedTransition(ports.store, held.address, { name, id: transitionId(after) });
+  const transition = await storedTransition(ports.store, held.address, name, transitionId(after));
   // A worker has ended, and what it had found before is not known any more: STATUS takes it in all the same.
   if (!transition && publishedResult(after) === undefined) return undefined;
   const { previousResult, attempts = [] } = transition ?? {};
-  return resultChanged(held.target, { previousResult, after: asCommitted(after, transition) }, attempts);
+  return resultChanged(held.target, previousResult, asCommitted(after, transition), attempts);
 }
-
-type Transition = { readonly name: ProbeName; readonly id: string };
 
 /** The event history may lack it (record 83), and a purge has removed the copy first. */
 async function storedTransition(
   store: Store,
   address: TargetAddress,
-  { name, id }: Transition,
+  name: ProbeName,
+  id: string,
 ): Promise<EventRecord | undefined> {
   for (const key of [latestKey(address, name), eventKey(address, id)]) {
     const item = await store.get(key);
@@ -178,15 +168,12 @@ export type TendLanes = {
   begin(): void;
 };
 
-export type LaneWork = {
-  /** Looks at targets of one bucket. */
-  readonly tend: (group: readonly HeldTarget[]) => Promise<void>;
-  /** Tracks the work until it ends, and swallows what it throws. */
-  readonly track: (work: Promise<void>) => void;
-  readonly isOver: () => boolean;
-};
-
-export function tendLanes({ tend, track, isOver }: LaneWork): TendLanes {
+/** `track`: tracks the work of a look until it ends, and swallows what it throws. */
+export function tendLanes(
+  tend: (group: readonly HeldTarget[]) => Promise<void>,
+  track: (work: Promise<void>) => void,
+  isOver: () => boolean,
+): TendLanes {
   /** Due targets by bucket. The bucket that has waited longest comes first. */
   const waiting = new Map<Bucket, Set<HeldTarget>>();
   const tending = new Set<HeldTarget>();

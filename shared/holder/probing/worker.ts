@@ -1,191 +1,753 @@
 /**
- * One cycle of one worker: gate, probe, reduce, commit. It decides nothing: the gate and the thresholds are in core,
- * and their decisions are durable before they count.
+ * A target as its holder has it in memory, and its workers. A worker probes one container for one probe type, as
+ * kubelet's does (pkg/kubelet/prober/worker.go).
+ *
+ * In kubelet one body looks at the pod, probes, counts and stores. Here each of its steps may find that it counts for
+ * nothing: while the probe is under way the shard may pass to another process, the target may go, its spec may change,
+ * and what fails may be this machine. Nothing may be counted that would not survive a crash either, or a threshold
+ * could trip on results that another process has counted again.
+ *
+ * So a cycle is a gate, an attempt, a judgment and a conclusion. `decideGate` and `reduce` of core/kubelet/worker.ts
+ * decide; what they change becomes durable by `write`, the only way to a commit, and stays in memory, is published and
+ * is logged only after that. A cycle holds its place in the socket budget for the attempt alone.
  */
+import type { BusEvent } from '../../bus/events.ts';
 import type { ProbeReport } from '../../core/kubelet/probe-report.ts';
-import { decideGate, type PodView, reduce, type Step } from '../../core/kubelet/worker.ts';
+import {
+  dueMs,
+  holdTick,
+  holdTrigger,
+  passTime,
+  plannedTicker,
+  restTicker,
+  shiftTicker,
+  spaceOut,
+  type Ticker,
+  takeWake,
+} from '../../core/kubelet/ticker.ts';
+import { decideGate, type Gate, type PodView, reduce, type Step } from '../../core/kubelet/worker.ts';
 import { mayTrust } from '../../core/self/health.ts';
-import type { Shortage } from '../../core/self/sockets.ts';
-import { productEra } from '../../core/status/observed.ts';
-import { isStopped, noSpecDigest } from '../../core/status/shown.ts';
+import { type BacklogClass, backlogClassAfter, type Shortage } from '../../core/self/sockets.ts';
+import type {
+  HangRecord,
+  ProbeRecord,
+  ReportRecord,
+  StatusRecord,
+  TargetRecord,
+  TargetState,
+} from '../../core/spec/records.ts';
+import type { ProbeName, SpecProbe } from '../../core/spec/spec.ts';
+import type { ContainerStatus, ProbeType } from '../../core/spec/types.ts';
+import { spend } from '../../core/status/history-budget.ts';
+import { type Observed, observe, productEra } from '../../core/status/observed.ts';
+import { isStopped, noSpecDigest, publishedResult } from '../../core/status/shown.ts';
+import { type BagItem, inNoBag } from '../../lib/bag.ts';
+import type { HeapItem } from '../../lib/heap.ts';
+import type { Log } from '../../lib/log.ts';
+import type { ProbeMetricLabels } from '../../prober/metrics.ts';
 import { probe as runProbe, type TimedAttempt } from '../../prober/probe.ts';
-import type { Holder } from '../holder.ts';
+import { isAcked } from '../../status-sync/sync.ts';
+import type { TargetAddress } from '../../store/records/keys.ts';
+import type { ReadTarget } from '../../table/targets.ts';
+import type { Commit } from '../commit/plan.ts';
+import type { CommitQueue } from '../commit/queue.ts';
 import type { Run } from '../run.ts';
-import type { Watched } from '../self-check/self-check.ts';
-import { type Committing, commitStep } from './commit.ts';
-import type { CycleEnd } from './due-loop.ts';
-import { type Ending, endWorker } from './end-worker.ts';
-import { type Due, type HeldProbe, type HeldTarget, podView } from './held.ts';
-import { quarantineOf } from './hung-probe.ts';
-import { classify, refuse, serveRequests } from './probe-schedule.ts';
-import { isProberFault, isStandingError, type ProbeVerdict, runningSince, seen, took } from './probe-verdict.ts';
-import { leaveAlone } from './quarantine.ts';
-import { askedEvent, planProberError, planStep, type Report, type StepPlan } from './step-plan.ts';
+import type { SelfWatch, Watched } from '../self-check/self-check.ts';
+import type { SurgeLimit } from '../self-check/surge.ts';
+import { recordedBusEvent, resultChanged, type Verdict } from './events.ts';
+import { type HeldSpec, withoutRun } from './held-spec.ts';
+import { quarantinedIn, quarantineOf } from './hung-probe.ts';
+import type { Publisher } from './publisher.ts';
+import type { Place } from './sockets.ts';
+import {
+  isKeptQuiet,
+  isNewer,
+  isOfRequest,
+  planEnd,
+  planProberError,
+  planStep,
+  quarantineReport,
+  requestedEvent,
+  type StepPlan,
+} from './step-plan.ts';
 
-type Asking = Committing & Pick<Holder, 'self' | 'surgeLimit'>;
-/** The parts of a holder that a cycle needs. */
-export type Cycling = Ending & Asking;
-
-/**
- * Runs the cycle to its end. Afterwards the worker is as committed; if the run has ended meanwhile, nothing changes.
- * The place is released before every commit, because a commit that waits for the store must not keep other probes from
- * running.
- */
-export async function probeCycle(holder: Cycling, held: HeldTarget, { probe, place }: Due): Promise<CycleEnd> {
-  if (probe.spec.stopping) return endWorker(holder, held, { probe, place, specDigest: noSpecDigest });
-  const { verdict, spec } = probe;
-  const pod = podView(held, spec.container.spec.name);
-  const comesBack = verdict.record.ended;
-  const gate = decideGate(spec.worker, verdict.worker, pod, gateTimeMs(holder.run, verdict, pod), productEra);
-  // Once DELETE has stopped a probe, the end of its worker is all that may be committed (difference 22).
-  const applied = isStopped(held.target, probe) || applyStep(holder, held, { probe, place, step: gate });
-  if (applied !== true && !(await applied)) return 'over';
-  switch (gate.kind) {
-    case 'skip':
-      // kubelet's worker waits for the container to run again, which no container of a terminating target does.
-      if (gate.reason === 'NotRunning' && isStopped(held.target, probe))
-        return endWorker(holder, held, { probe, place, specDigest: probe.spec.digest });
-      seen(verdict, holder.run.ports.clock.nowMs());
-      // A startup worker that has come back found its container started. Its return makes the container not started.
-      return comesBack && gate.reason === 'Started' ? 'again' : 'over';
-    case 'stop':
-      return endWorker(holder, held, { probe, place, specDigest: probe.spec.digest });
-    case 'probe':
-      if (place.hasLeft()) return 'again';
-      if (quarantineOf(held, probe)) await leaveAlone(holder, held, { probe, place });
-      else return await askProber(holder, held, { probe, place });
-      return 'over';
-  }
-}
-
-/**
- * The time that the gate compares with the container's start, which another process set by another clock. That clock
- * may have been a day ahead, so a start in the future counts from when this run first saw the container.
- */
-function gateTimeMs({ ports: { clock } }: Run, verdict: ProbeVerdict, { container }: PodView): number {
-  const nowMs = clock.nowMs();
-  if (container?.state?.kind !== 'running' || container.state.startedAtMs <= nowMs) return nowMs;
-  const monotonicMs = clock.monotonicMs();
-  return container.state.startedAtMs + monotonicMs - runningSince(verdict, container.containerID, monotonicMs);
-}
-
-async function askProber(holder: Asking, held: HeldTarget, { probe, place }: Due): Promise<CycleEnd> {
-  const { clock, metrics } = holder.run.ports;
-  const { verdict } = probe;
-  const { digest } = probe.spec;
-  const requests = probe.schedule.requestsSeen;
-  const startedAt = clock.monotonicMs();
-  const watched = holder.self.watch();
-  const tried = await tryProbe(holder.run, { probe, place });
-  const lacked = place.lacked();
-  if (lacked && isPutBack(probe, tried, lacked)) {
-    watched.done();
-    return 'refused';
-  }
-  const durationMs = clock.monotonicMs() - startedAt;
-  classify(probe.schedule, durationMs, probe.spec.probe.timeoutSeconds * 1000);
-  const judged = believed(holder.run, { probe, report: tried, watched });
-  const report = judged instanceof Promise ? await judged : judged;
-  // When the run ends it abandons the probe: the probe is pending, and its report is void.
-  if (holder.run.ended() || held.gone || probe.schedule.pending) return 'over';
-  // Nor does a report count that came after the deletion of the target.
-  if (isStopped(held.target, probe)) return 'over';
-  const nowMs = clock.nowMs();
-  metrics.observe(probe.labels, metricResult(report), durationMs / 1000);
-  took(verdict, report, nowMs);
-  // A report that is void because the prober doubts itself is published as an error of the prober, not of this probe.
-  const isStanding = report === tried && mayTrust(holder.self.health()) && isStandingError(verdict, report);
-  // A report for the old spec says nothing about the new one, whose counters have just restarted.
-  if (probe.spec.digest !== digest) return 'over';
-  const { conclusion } = report;
-  if (conclusion.kind === 'error') {
-    const plan = planProberError(probe, { report, isStanding, nowMs });
-    await commitAsked(holder, held, { probe, place, plan, report, requests, nowMs });
-    return 'over';
-  }
-  const step = reduce(probe.spec.worker, verdict.worker, conclusion.result);
-  if (isHeldBack(holder, held, { probe, step })) return 'over';
-  const plan = planStep(probe, step, { nowMs, report });
-  await commitAsked(holder, held, { probe, place, plan, report, requests, nowMs });
-  return 'over';
-}
-
-/**
- * Whether the attempt says nothing but that this machine lacked a descriptor or a port. The probe is then late, not
- * unknown. Once it had to count as an error, it is not put back again until it has had a verdict.
- */
-const isPutBack = ({ schedule, verdict }: HeldProbe, report: Report, lacked: Shortage): boolean =>
-  !verdict.erred && isProberFault(report) && refuse(schedule, lacked);
-
-type Asked = Due & {
-  readonly plan: StepPlan;
-  readonly report: Report;
-  /** Manual triggers before the probe began. */
-  readonly requests: number;
-  readonly nowMs: number;
+/** What a worker needs of the run that it belongs to (../holder.ts). */
+export type WorkerHolder = {
+  readonly run: Run;
+  readonly commits: CommitQueue;
+  readonly publisher: Publisher;
+  readonly self: SelfWatch;
+  readonly surgeLimit: SurgeLimit;
+  /** Keyed by the prefix of the target's keys. */
+  readonly targets: ReadonlyMap<string, HeldTarget>;
+  /** Schedules the worker for the next tick of its ticker, unless it is in flight. */
+  schedule(worker: Worker): void;
+  /** Makes the timekeeper look at the target at `dueMs`. */
+  scheduleTarget(held: HeldTarget, dueMs: number): void;
+  /** Reads these targets of one bucket again and adopts what others have written. */
+  reread(held: readonly HeldTarget[]): Promise<void>;
+  /**
+   * Called when something else has changed what only the holder writes. Discards the target's state in memory and reads
+   * the target again.
+   */
+  reload(held: HeldTarget): Promise<void>;
 };
 
-/** Commits what the report changes, and if the probe was requested, what it found. */
-async function commitAsked(holder: Committing, held: HeldTarget, asked: Asked): Promise<void> {
-  const { probe, place, plan, report, requests, nowMs } = asked;
-  if (requests <= probe.schedule.requestsServed) {
-    await commitStep(holder, held, { probe, place, plan });
-    return;
+/** A commit that, as far as this run knows, STATUS has not acked. */
+export type Unacked = {
+  readonly version: number;
+  /** undefined: another run made the commit. That run may have ended before it published the event. */
+  readonly event: BusEvent | undefined;
+  readonly publishedAtMs: number;
+  /** When this run committed or read the first change that STATUS has not taken in, monotonic ms. */
+  readonly sinceMs: number;
+};
+
+/** `dueMs` and `heapPlace`: when the timekeeper looks at it. */
+export class HeldTarget implements HeapItem {
+  readonly address: TargetAddress;
+  dueMs = Number.POSITIVE_INFINITY;
+  heapPlace = -1;
+  target: TargetRecord;
+  report: ReportRecord | undefined;
+  hang: HangRecord | undefined;
+  status: StatusRecord;
+  /** Every PROBE item of the uid, including those whose worker has ended. */
+  readonly records: Map<ProbeName, ProbeRecord>;
+  readonly workers = new Map<ProbeName, Worker>();
+  readonly unacked: Map<ProbeName, Unacked>;
+  observed: Observed = { phase: 'Pending', initContainerStatuses: [], containerStatuses: [], triggered: [] };
+  /** When a status-sync was last requested. */
+  syncAskedAtMs = Number.NEGATIVE_INFINITY;
+  /** Its place in the line of targets for which something is to be published again. undefined: it does not wait. */
+  ticket: number | undefined;
+  /** No longer held: the target was purged, or one with another uid took its name. */
+  gone = false;
+
+  constructor({ address, target, report, status, probes }: ReadTarget, monotonicMs: number) {
+    this.address = address;
+    this.target = target;
+    this.report = report;
+    this.status = status;
+    this.records = new Map(Object.entries(probes));
+    this.unacked = unackedOf({ status, probes }, monotonicMs);
   }
-  const events = [...plan.events, askedEvent(probe, report, nowMs)];
-  if (await commitStep(holder, held, { probe, place, plan: { ...plan, events } }))
-    serveRequests(probe.schedule, requests);
+
+  /**
+   * Takes in what was read again, as far as it is newer: two reads may return in another order than they were started.
+   */
+  takeIn(read: ReadTarget, log: Log): void {
+    if (read.target.resourceVersion >= this.target.resourceVersion) this.target = read.target;
+    if ((read.report?.version ?? 0) >= (this.report?.version ?? 0)) this.report = read.report;
+    if (read.status.version >= this.status.version) this.status = read.status;
+    if (read.hang && read.hang.version > (this.hang?.version ?? 0)) this.#takeHang(read.hang, log);
+    for (const [name, record] of Object.entries(read.probes)) {
+      const kept = this.records.get(name);
+      // This process is the only writer of a held item, so memory has what it last wrote, including ends of workers.
+      if (!this.workers.has(name) && !(kept && isNewer(kept, record))) this.records.set(name, record);
+    }
+  }
+
+  /** Logs the probes that are in quarantine from now on. */
+  #takeHang(hang: HangRecord, log: Log): void {
+    this.hang = hang;
+    const { namespace, name } = this.target;
+    for (const [probe, hangs] of quarantinedIn(hang, this.target))
+      log.error('probe quarantined', { namespace, target: name, probe, hangs });
+  }
+
+  /** The state that its items have, as its holder knows it. */
+  state(): TargetState {
+    const { target, status, records, report } = this;
+    return { target, status, probes: Object.fromEntries(records), ...(report && { report }) };
+  }
+
+  /** The pod as one of its workers sees it. */
+  podView(container: string): PodView {
+    return {
+      phase: this.observed.phase,
+      deletionTimestampSet: this.target.deletionTimestampMs !== undefined,
+      allContainersRestarting: false,
+      container: containerStatus(this.observed, container),
+    };
+  }
+
+  /** Wall time has jumped. Each ticker keeps its distance from now. */
+  shift(jumpMs: number, nowMs: number): void {
+    for (const worker of this.workers.values()) worker.shift(jumpMs, nowMs);
+    this.syncAskedAtMs += jumpMs;
+    for (const [name, unacked] of this.unacked)
+      this.unacked.set(name, { ...unacked, publishedAtMs: unacked.publishedAtMs + jumpMs });
+  }
+
+  /** For how long its status has not taken in a change that this run knows of; 0: it has taken in all. */
+  statusBehindMs(monotonicMs: number): number {
+    let longestMs = 0;
+    for (const { sinceMs } of this.unacked.values()) longestMs = Math.max(longestMs, monotonicMs - sinceMs);
+    return longestMs;
+  }
+
+  /** Computes the view again, and triggers the readiness workers whose container has started since. */
+  refreshView(holder: Pick<WorkerHolder, 'schedule'>): void {
+    const before = this.observed;
+    this.observed = observe(this.state());
+    for (const name of this.observed.triggered) {
+      const old = containerStatus(before, name.slice(0, name.lastIndexOf('#')));
+      if (old !== undefined && old.started !== true) this.workers.get(name)?.trigger(holder);
+    }
+  }
 }
 
-/** Asks the prober, and releases the place whether or not that succeeds. */
-async function tryProbe({ ports }: Run, { probe, place }: Due): Promise<ProbeReport<TimedAttempt>> {
-  const work = ports.attribution?.start(probe.spec.workName);
-  if (work) place.attribute(work);
-  try {
-    return await runProbe(ports, probe.spec.order, place);
-  } finally {
-    work?.end();
-    place.leave();
-  }
+export function containerStatus(observed: Observed, container: string): ContainerStatus | undefined {
+  const named = (status: ContainerStatus) => status.name === container;
+  return observed.containerStatuses.find(named) ?? observed.initContainerStatuses.find(named);
 }
 
-/** The report, or a prober error if the prober itself may be at fault. The watch is then over. */
-function believed(
-  { ports }: Run,
-  { probe, report, watched }: { probe: HeldProbe; report: ProbeReport<TimedAttempt>; watched: Watched },
-): ProbeReport<TimedAttempt> | Promise<ProbeReport<TimedAttempt>> {
-  const { spec, verdict } = probe;
-  const { worker, record } = verdict;
-  // A run of failures below the threshold continues with the next container, whose result is not failure yet.
-  const counts = worker.lastResult !== 'failure' || worker.resultRun < spec.worker.failureThreshold;
-  const changes = counts || record.result !== 'failure' || worker.onHold;
-  const confirms = record.result === 'success' && !worker.onHold;
-  const failures = worker.lastResult === 'failure' ? worker.resultRun : 0;
-  const turns = record.result !== 'failure' && failures + 1 >= spec.worker.failureThreshold;
-  const reach = spec.reach ?? ports.execReach ?? 'none';
-  const dialled = spec.reach && spec.order;
-  const judged = watched.judge(report, { reach, changes, confirms, turns, dialled });
-  if (judged instanceof Promise) return judged.finally(watched.done);
-  watched.done();
-  return judged;
+/** Commits that a new holder cannot know to be published: its predecessor may have ended before it published them. */
+export function unackedOf(
+  { status, probes }: Pick<TargetState, 'status' | 'probes'>,
+  sinceMs: number,
+): Map<ProbeName, Unacked> {
+  const unacked = new Map<ProbeName, Unacked>();
+  for (const [name, { version }] of Object.entries(probes))
+    if (!isAcked(status, name, version))
+      unacked.set(name, { version, event: undefined, publishedAtMs: Number.NEGATIVE_INFINITY, sinceMs });
+  return unacked;
 }
 
 /**
- * Whether this failure would turn its target unhealthy while too many others turn. The target still counts as seen.
- * Only its run of failures stays one short of the threshold, so that the next probe asks again.
+ * How a cycle ended. `again`: it released its place to wait for a commit and still has to probe, so it starts over.
+ * `refused`: this machine refused what the probe needed, so the probe is late.
  */
-function isHeldBack(
-  { surgeLimit, targets }: Pick<Holder, 'surgeLimit' | 'targets'>,
-  held: HeldTarget,
-  { probe, step }: { readonly probe: HeldProbe; readonly step: Step },
-): boolean {
-  const turns =
-    probe.verdict.record.result !== 'failure' &&
-    step.actions.some((action) => action.kind === 'set' && action.result === 'failure');
-  if (!turns) return false;
-  const periodMs = probe.spec.probe.periodSeconds * 1_000;
-  return !surgeLimit.ask({ target: held.address.prefix, periodMs, targets: targets.size });
+export type CycleEnd = 'over' | 'again' | 'refused';
+
+/** What a worker begins with. `seenAtMs`: when the probe was last done, wall time. */
+export type WorkerStart = {
+  readonly verdict: Verdict;
+  readonly ticker: Ticker;
+  readonly requestsSeen: number;
+  readonly seenAtMs: number;
+};
+
+/**
+ * How many times in a row an attempt that this machine has refused is put back. The next one is a prober error. At two
+ * tries a second that is 40 s, the time after which a late result is unknown. An address of a missing family stays
+ * missing, so it is tried for 10 s only.
+ */
+const refusalsMax: Readonly<Record<Shortage, number>> = { sockets: 80, other: 20 };
+
+/** `dueMs` and `heapPlace`: when it probes. `bagPlace`: among the workers in flight. */
+export class Worker implements HeapItem, BagItem {
+  readonly held: HeldTarget;
+  readonly name: ProbeName;
+  readonly probeType: ProbeType;
+  readonly labels: ProbeMetricLabels;
+  dueMs = Number.POSITIVE_INFINITY;
+  heapPlace = -1;
+  bagPlace = inNoBag;
+  #spec: HeldSpec;
+
+  #ticker: Ticker;
+  #inFlight = false;
+  /** How the probe behaved when it last ran. Decides which probe gets a socket when there are too few. */
+  #backlogClass: BacklogClass = 'new';
+  /**
+   * The probe could not run when it was due, or its last report is void. It runs as soon as possible, and the tick
+   * after that keeps its distance.
+   */
+  #pending = false;
+  /** How many manual triggers of TARGET have been passed on. */
+  #requestsSeen: number;
+  /** How many of them a probe has followed that is in the event history. */
+  #requestsServed: number;
+  /** Attempts in a row that this machine has refused. */
+  #refusals = 0;
+
+  #verdict: Verdict;
+  /** When (wall time) the probe last had a result, or nothing to probe. */
+  #seenAtMs: number;
+  /** When (wall time) the attempt began that gave this run's last result. */
+  #triedAtMs: number | undefined;
+  /** The last report is void, because the prober itself was at fault. */
+  #isVoid = false;
+  /** The last probe that was made while the prober trusted itself was a prober error. */
+  #erred = false;
+  /** The container that was last seen to run before its start, and when that was, monotonic. */
+  #earlyContainerID: string | undefined;
+  #earlySeenMs = 0;
+
+  constructor(held: HeldTarget, entry: SpecProbe, spec: HeldSpec, start: WorkerStart) {
+    const { namespace, name, uid } = held.target;
+    this.held = held;
+    this.name = entry.name;
+    this.probeType = entry.probeType;
+    this.labels = {
+      probeType: entry.probeType,
+      container: entry.container.spec.name,
+      pod: name,
+      namespace,
+      podUid: uid,
+    };
+    this.#spec = spec;
+    this.#ticker = start.ticker;
+    this.#requestsSeen = start.requestsSeen;
+    this.#requestsServed = start.requestsSeen;
+    this.#verdict = start.verdict;
+    this.#seenAtMs = start.seenAtMs;
+  }
+
+  get spec(): HeldSpec {
+    return this.#spec;
+  }
+
+  get ticker(): Ticker {
+    return this.#ticker;
+  }
+
+  get inFlight(): boolean {
+    return this.#inFlight;
+  }
+
+  get backlogClass(): BacklogClass {
+    return this.#backlogClass;
+  }
+
+  get pending(): boolean {
+    return this.#pending;
+  }
+
+  get requestsSeen(): number {
+    return this.#requestsSeen;
+  }
+
+  get verdict(): Verdict {
+    return this.#verdict;
+  }
+
+  get seenAtMs(): number {
+    return this.#seenAtMs;
+  }
+
+  get triedAtMs(): number | undefined {
+    return this.#triedAtMs;
+  }
+
+  get isVoid(): boolean {
+    return this.#isVoid;
+  }
+
+  /** The worker of its name: neither it has ended nor its target has gone. */
+  isHeld(): boolean {
+    return !this.held.gone && this.held.workers.get(this.name) === this;
+  }
+
+  // When it probes.
+
+  /** Returns when (wall time) the probe is due; Infinity means never. */
+  arm(nowMs: number): number {
+    this.#ticker = passTime(this.#ticker, nowMs);
+    return dueMs(this.#ticker, nowMs);
+  }
+
+  /** Takes the ready wake and puts the probe in flight. Returns false if none is ready. */
+  begin(nowMs: number, isTick: boolean): boolean {
+    const ticker = passTime(this.#ticker, nowMs);
+    const wake = ticker.triggerHeld ? 'trigger' : ticker.tickHeld ? 'tick' : undefined;
+    if (!wake) return false;
+    const next = takeWake(ticker, wake, nowMs);
+    this.#ticker = isTick ? restTicker(next, nowMs) : this.#pending ? spaceOut(next, nowMs) : next;
+    this.#pending = false;
+    this.#inFlight = true;
+    return true;
+  }
+
+  land(): void {
+    this.#inFlight = false;
+  }
+
+  /** The probe is due, but there is no socket for it. */
+  postpone(): void {
+    this.#pending = true;
+  }
+
+  /** A tick that came before the run could probe is pending, so that the next one keeps its distance. */
+  makeUp(): void {
+    if (this.#ticker.tickHeld) this.#pending = true;
+  }
+
+  /** The probe has to run again: its cycle was abandoned, or released its place before it could probe. */
+  repeat(): void {
+    this.#pending = true;
+    this.#ticker = holdTick(this.#ticker);
+  }
+
+  /** Probes at once, or, if a probe is in flight, right after it. */
+  trigger(holder: Pick<WorkerHolder, 'schedule'>): void {
+    this.#ticker = holdTrigger(this.#ticker);
+    holder.schedule(this);
+  }
+
+  /** Replaces the ticker: the period has changed, or a trigger may have been served already. */
+  restart(ticker: Ticker): void {
+    this.#ticker = ticker;
+  }
+
+  seeRequests(requests: number): void {
+    this.#requestsSeen = Math.max(this.#requestsSeen, requests);
+  }
+
+  /** Wall time has jumped. The ticker keeps its distance from now. */
+  shift(jumpMs: number, nowMs: number): void {
+    this.#ticker = shiftTicker(this.#ticker, jumpMs, nowMs);
+    this.#seenAtMs += jumpMs;
+  }
+
+  /** Tick mode: plans the probe to begin at `beginMs` (wall time); undefined means not in this slot. */
+  planAt(beginMs: number | undefined): void {
+    this.#ticker = beginMs === undefined ? rested(this.#ticker) : plannedTicker(this.#ticker, beginMs);
+  }
+
+  /** Tick mode: a probe that would begin at once waits until the slot is planned. */
+  holdBack(): void {
+    if (this.#inFlight || !this.#ticker.tickHeld) return;
+    this.#pending = true;
+    this.#ticker = rested(this.#ticker);
+  }
+
+  /**
+   * Tick mode: the next run begins with this probe if it was planned and has not begun, or if its report is void and
+   * the prober is in doubt.
+   */
+  carryOver(inDoubt: boolean): void {
+    const isLeft = dueMs(this.#ticker, 0) !== Number.POSITIVE_INFINITY || (inDoubt && this.#isVoid);
+    if (this.#inFlight || !isLeft) return;
+    this.#pending = true;
+    this.#ticker = holdTick(rested(this.#ticker));
+  }
+
+  // What changes it from outside.
+
+  /**
+   * Takes in the spec of its target. A changed spec restarts the counters; the cached result stays until a new
+   * threshold is met (difference 3).
+   */
+  respec(spec: HeldSpec): void {
+    const isChanged = spec.digest !== this.#spec.digest;
+    this.#spec = spec;
+    if (isChanged) this.#restartCounters();
+  }
+
+  /** The probe has left the spec, or its target terminates. The next step ends the worker. */
+  stop(holder: Pick<WorkerHolder, 'schedule'>): void {
+    this.#spec = { ...this.#spec, stopping: true };
+    this.trigger(holder);
+  }
+
+  /** The target was read again. A probe that was overdue before is still overdue. */
+  keepSeen(before: Worker | undefined): void {
+    if (before) this.#seenAtMs = Math.min(this.#seenAtMs, before.#seenAtMs);
+  }
+
+  #restartCounters(): void {
+    const { record, state, attempts, ration } = this.#verdict;
+    this.#verdict = { record, state: withoutRun(state), attempts, ration };
+  }
+
+  // One cycle.
+
+  /**
+   * Runs the cycle to its end. Afterwards the worker is as committed; if the run has ended meanwhile, nothing changes.
+   * The place is released before every commit, because a commit that waits for the store must not keep other probes
+   * from running.
+   */
+  async cycle(holder: WorkerHolder, place: Place): Promise<CycleEnd> {
+    const { held } = this;
+    if (this.#spec.stopping) return this.#end(holder, place, noSpecDigest);
+    const comesBack = this.#verdict.record.ended;
+    const gate = this.#gate(holder.run);
+    // Once DELETE has stopped a probe, the end of its worker is all that may be committed (difference 22).
+    const applied = isStopped(held.target, this) || this.apply(holder, place, gate);
+    if (applied !== true && !(await applied)) return 'over';
+    switch (gate.kind) {
+      case 'skip':
+        // kubelet's worker waits for the container to run again, which no container of a terminating target does.
+        if (gate.reason === 'NotRunning' && isStopped(held.target, this))
+          return this.#end(holder, place, this.#spec.digest);
+        this.#seenAtMs = holder.run.ports.clock.nowMs();
+        // A startup worker that has come back found its container started. Its return makes the container not started.
+        return comesBack && gate.reason === 'Started' ? 'again' : 'over';
+      case 'stop':
+        return this.#end(holder, place, this.#spec.digest);
+      case 'probe':
+        if (place.hasLeft()) return 'again';
+        if (quarantineOf(held.hang, held.target, this.name)) await this.#quarantine(holder, place);
+        else return await this.#probe(holder, place);
+        return 'over';
+    }
+  }
+
+  #gate(run: Run): Gate {
+    const pod = this.held.podView(this.#spec.container.spec.name);
+    return decideGate(this.#spec.worker, this.#verdict.state, pod, this.#gateTimeMs(run, pod), productEra);
+  }
+
+  /**
+   * The time that the gate compares with the container's start, which another process set by another clock. That clock
+   * may have been a day ahead, so a start in the future counts from when this run first saw the container.
+   */
+  #gateTimeMs({ ports: { clock } }: Run, { container }: PodView): number {
+    const nowMs = clock.nowMs();
+    if (container?.state?.kind !== 'running' || container.state.startedAtMs <= nowMs) return nowMs;
+    const monotonicMs = clock.monotonicMs();
+    if (this.#earlyContainerID !== container.containerID) {
+      this.#earlyContainerID = container.containerID;
+      this.#earlySeenMs = monotonicMs;
+    }
+    return container.state.startedAtMs + monotonicMs - this.#earlySeenMs;
+  }
+
+  /** Carries out the decision of the gate. Returns false if the commit failed; the cycle is then over. */
+  apply(holder: WorkerHolder, place: Place, step: Step): boolean | Promise<boolean> {
+    const plan = planStep(this.#verdict, this.#spec, step, holder.run.ports.clock.nowMs());
+    if (plan.after) place.leave();
+    return this.write(holder, plan);
+  }
+
+  async #probe(holder: WorkerHolder, place: Place): Promise<CycleEnd> {
+    const { clock, metrics } = holder.run.ports;
+    const { digest } = this.#spec;
+    const requests = this.#requestsSeen;
+    const beganAtMs = clock.monotonicMs();
+    const watched = holder.self.watch();
+    const tried = await this.#attempt(holder.run, place);
+    if (this.isPutBack(tried, place.lacked())) {
+      watched.done();
+      return 'refused';
+    }
+    const durationMs = clock.monotonicMs() - beganAtMs;
+    this.classify(durationMs);
+    const judged = this.#judge(holder.run, watched, tried);
+    const report = judged instanceof Promise ? await judged : judged;
+    if (this.#countsForNothing(holder.run)) return 'over';
+    const nowMs = clock.nowMs();
+    metrics.observe(this.labels, metricResult(report), durationMs / 1000);
+    this.take(report, nowMs);
+    // A report that is void because the prober doubts itself is published as an error of the prober, not of this probe.
+    const isOwn = report === tried && mayTrust(holder.self.health());
+    const isStanding = isOwn && this.#isStandingError(report);
+    // A report for the old spec says nothing about the new one, whose counters have just restarted.
+    if (this.#spec.digest === digest) await this.#conclude(holder, report, isStanding, requests, nowMs);
+    return 'over';
+  }
+
+  /** Asks the prober, and releases the place whether or not that succeeds. */
+  async #attempt({ ports }: Run, place: Place): Promise<ProbeReport<TimedAttempt>> {
+    const work = ports.attribution?.start(this.#spec.workName);
+    if (work) place.attribute(work);
+    try {
+      return await runProbe(ports, this.#spec.order, place);
+    } finally {
+      work?.end();
+      place.leave();
+    }
+  }
+
+  /**
+   * Whether the attempt says nothing but that this machine lacked a descriptor or a port. The probe is then late, not
+   * unknown. Once it had to count as an error, it is not put back again until it has had a result.
+   */
+  isPutBack(report: ProbeReport, lacked: Shortage | undefined): boolean {
+    if (!lacked || this.#erred || !isProberFault(report)) return false;
+    this.#refusals += 1;
+    return this.#refusals <= refusalsMax[lacked];
+  }
+
+  /** A probe that uses up its time holds its socket for long, so it gets its next socket after all others. */
+  classify(durationMs: number): void {
+    this.#refusals = 0;
+    this.#backlogClass = backlogClassAfter(durationMs, this.#spec.probe.timeoutSeconds * 1_000);
+  }
+
+  /** The report, or a prober error if the prober itself may be at fault. The watch is then over. */
+  #judge(
+    { ports }: Run,
+    watched: Watched,
+    report: ProbeReport<TimedAttempt>,
+  ): ProbeReport<TimedAttempt> | Promise<ProbeReport<TimedAttempt>> {
+    const { record, state } = this.#verdict;
+    const { worker, reach, order } = this.#spec;
+    // A run of failures below the threshold continues with the next container, whose result is not failure yet.
+    const counts = state.lastResult !== 'failure' || state.resultRun < worker.failureThreshold;
+    const failures = state.lastResult === 'failure' ? state.resultRun : 0;
+    const judged = watched.judge(report, {
+      reach: reach ?? ports.execReach ?? 'none',
+      changes: counts || record.result !== 'failure' || state.onHold,
+      confirms: record.result === 'success' && !state.onHold,
+      turns: record.result !== 'failure' && failures + 1 >= worker.failureThreshold,
+      dialled: reach && order,
+    });
+    if (judged instanceof Promise) return judged.finally(watched.done);
+    watched.done();
+    return judged;
+  }
+
+  /**
+   * Whether the report came too late to count: the run has ended or the target has gone, the run abandoned the probe,
+   * which is then pending, or DELETE has stopped it.
+   */
+  #countsForNothing(run: Run): boolean {
+    return run.ended() !== undefined || this.held.gone || this.#pending || isStopped(this.held.target, this);
+  }
+
+  /** Notes whether the report says anything about the target. */
+  take(report: ProbeReport<TimedAttempt>, nowMs: number): void {
+    this.#isVoid = isProberFault(report);
+    if (!this.#isVoid) this.#seenAtMs = nowMs;
+    if (report.conclusion.kind === 'result') this.#triedAtMs = report.attempts.at(-1)?.timeMs;
+  }
+
+  /** Takes in a report while the prober trusts itself. Returns whether it is the second prober error in a row. */
+  #isStandingError({ conclusion }: ProbeReport): boolean {
+    const erredBefore = this.#erred;
+    this.#erred = conclusion.kind === 'error';
+    return erredBefore && this.#erred;
+  }
+
+  /**
+   * Counts the report and commits what it changes, and if the probe was requested, what it found. `requests`: manual
+   * triggers before the probe began.
+   */
+  async #conclude(
+    holder: WorkerHolder,
+    report: ProbeReport<TimedAttempt>,
+    isStanding: boolean,
+    requests: number,
+    nowMs: number,
+  ): Promise<void> {
+    const verdict = this.#verdict;
+    let plan: StepPlan;
+    if (report.conclusion.kind === 'error') plan = planProberError(verdict, report, isStanding, nowMs);
+    else {
+      const step = reduce(this.#spec.worker, verdict.state, report.conclusion.result);
+      if (this.#isHeldBack(holder, step)) return;
+      plan = planStep(verdict, this.#spec, step, nowMs, report);
+    }
+    if (requests <= this.#requestsServed) {
+      await this.write(holder, plan);
+      return;
+    }
+    const events = [...plan.events, requestedEvent(verdict, report, nowMs)];
+    if (await this.write(holder, { ...plan, events })) this.#requestsServed = Math.max(this.#requestsServed, requests);
+  }
+
+  /**
+   * Whether this failure would turn its target unhealthy while too many others turn. The target still counts as seen.
+   * Only its run of failures stays one short of the threshold, so that the next probe asks again.
+   */
+  #isHeldBack({ surgeLimit, targets }: WorkerHolder, { actions }: Step): boolean {
+    if (this.#verdict.record.result === 'failure') return false;
+    if (!actions.some((action) => action.kind === 'set' && action.result === 'failure')) return false;
+    const periodMs = this.#spec.probe.periodSeconds * 1_000;
+    return !surgeLimit.ask(this.held.address.prefix, periodMs, targets.size);
+  }
+
+  /** A probe that has hung the prober twice is not made: it counts as a prober error, and its result is unknown. */
+  async #quarantine(holder: WorkerHolder, place: Place): Promise<void> {
+    const { clock, metrics } = holder.run.ports;
+    const { detail = '', hungAtMs = 0 } = quarantineOf(this.held.hang, this.held.target, this.name) ?? {};
+    const nowMs = clock.nowMs();
+    const isStanding = this.#erred;
+    this.#isVoid = true;
+    this.#erred = true;
+    this.#seenAtMs = Math.min(this.#seenAtMs, hungAtMs);
+    metrics.observe(this.labels, 'unknown', 0);
+    const report = quarantineReport(this.#spec, this.#verdict.record, detail, nowMs);
+    place.leave();
+    await this.write(holder, planProberError(this.#verdict, report, isStanding, nowMs));
+  }
+
+  /** Ends the worker. Its cached result and its metric series are removed; the item stays and is marked as ended. */
+  async #end(holder: WorkerHolder, place: Place, specDigest: string): Promise<CycleEnd> {
+    const withTarget = this.held.target.deletionTimestampMs !== undefined;
+    const plan = planEnd(this.#verdict, specDigest, withTarget, holder.run.ports.clock.nowMs());
+    place.leave();
+    if (!(await this.write(holder, plan))) return 'over';
+    this.held.workers.delete(this.name);
+    holder.run.ports.metrics.remove(this.labels);
+    // Meanwhile the probe may have come back into the spec, or its container with another ID.
+    await holder.reread([this.held]);
+    return 'over';
+  }
+
+  // What it commits.
+
+  /** Makes a plan durable. Returns false if that failed or the worker is no longer held; its cycle is then over. */
+  write(holder: WorkerHolder, plan: StepPlan): boolean | Promise<boolean> {
+    if (plan.after || plan.events.length > 0) return this.#commit(holder, plan);
+    // Almost every step ends here, so it costs no promise.
+    this.#verdict = plan.next;
+    return true;
+  }
+
+  /**
+   * The order matters: 1. Events alone change no record, so what was counted is remembered first. 2. The write is
+   * conditional on the record before it. A record that something else has changed is read again. 3. The record is known
+   * to be durable, so it counts from here on: in memory, then in the view of the pod, by which    other workers of the
+   * target may begin. 4. It is published, and logged. A crash before this leaves a commit that is not acked, and the
+   * timekeeper of the    next holder publishes it. 5. The counters move last. A target that has gone meanwhile has
+   * none, but its successor in memory may have been read    before the write.
+   */
+  async #commit(holder: WorkerHolder, { after, events, next }: StepPlan): Promise<boolean> {
+    const { held } = this;
+    if (!after) this.#verdict = next;
+    const before = this.#verdict.record;
+    const { digest } = this.#spec;
+    const commit = withinBudget(held.address, before, after, events, holder.commits.isScarce());
+    const result = await holder.commits.submit(commit);
+    if (result === 'superseded') await holder.reload(held);
+    if (result !== 'committed') return false;
+    if (commit.after) {
+      this.#verdict = { ...this.#verdict, record: commit.after };
+      held.records.set(this.name, commit.after);
+    }
+    if (after) held.refreshView(holder);
+    this.#publishRecorded(holder, events);
+    if (!after) return true;
+    if (after.version !== before.version) this.#publishChange(holder, before, after, events);
+    if (held.gone) {
+      await renewSuccessor(holder, held, this.name, after);
+      return false;
+    }
+    this.#verdict = { ...next, record: this.#verdict.record };
+    // The spec changed during the commit. What was counted for the old spec says nothing about the new one.
+    if (this.#spec.digest !== digest) this.#restartCounters();
+    return true;
+  }
+
+  #publishRecorded({ publisher }: WorkerHolder, events: StepPlan['events']): void {
+    const recorded = events.filter((event) => event.kind === 'recorded' && !isKeptQuiet(event) && !isOfRequest(event));
+    publisher.publish(recorded.map((event) => recordedBusEvent(this.held.target, event, this.#verdict.record)));
+  }
+
+  #publishChange(holder: WorkerHolder, before: ProbeRecord, after: ProbeRecord, events: StepPlan['events']): void {
+    const { held, name } = this;
+    const { clock, log } = holder.run.ports;
+    const attempts = events.find(({ kind }) => kind === 'transition')?.attempts ?? [];
+    const event = resultChanged(held.target, publishedResult(before), after, attempts);
+    const nowMs = clock.nowMs();
+    const sinceMs = held.unacked.get(name)?.sinceMs ?? clock.monotonicMs();
+    held.unacked.set(name, { version: after.version, event, publishedAtMs: nowMs, sinceMs });
+    holder.publisher.publish([event]);
+    logChange(log, held.target, before, after);
+    holder.scheduleTarget(held, nowMs);
+  }
 }
+
+const rested = (ticker: Ticker): Ticker => restTicker(ticker, ticker.resting?.probedAtMs);
+
+/** The prober itself was at fault. */
+const isProberFault = ({ conclusion }: ProbeReport): boolean =>
+  conclusion.kind === 'error' && conclusion.failureClass === 'PROBER';
 
 /** kubelet's words for the metric. A prober error is unknown, whatever the attempts gave. */
 function metricResult({ conclusion }: ProbeReport): 'successful' | 'failed' | 'unknown' {
@@ -193,14 +755,52 @@ function metricResult({ conclusion }: ProbeReport): 'successful' | 'failed' | 'u
   return conclusion.result === 'success' ? 'successful' : 'failed';
 }
 
-type Applied = Due & { readonly step: Step };
+/** The commit without the events that the probe's budget, or a table without capacity, allows in no event history. */
+function withinBudget(
+  address: TargetAddress,
+  before: ProbeRecord,
+  after: ProbeRecord | undefined,
+  events: StepPlan['events'],
+  isScarce: boolean,
+): Commit {
+  const { counted, kept, budget } = spend(before.history, events, { isFree: isOfRequest, isScarce });
+  const isSpent = budget !== undefined && budget !== before.history;
+  return {
+    address,
+    before,
+    after: isSpent ? { ...(after ?? before), history: budget } : after,
+    events: kept,
+    latest: counted.find(({ kind }) => kind === 'transition'),
+  };
+}
 
-/** Carries out the decision of the gate. Returns false if the commit failed; the cycle is then over. */
-export function applyStep(
-  holder: Committing,
+/**
+ * If the target was read again during a commit, the read may have come before the write. The new entry in `targets`
+ * then lacks the committed record and has to be reloaded.
+ */
+export async function renewSuccessor(
+  holder: Pick<WorkerHolder, 'targets' | 'reload'>,
   held: HeldTarget,
-  { probe, place, step }: Applied,
-): boolean | Promise<boolean> {
-  const plan = planStep(probe, step, { nowMs: holder.run.ports.clock.nowMs() });
-  return commitStep(holder, held, { probe, place, plan });
+  name: ProbeName,
+  after: ProbeRecord,
+): Promise<void> {
+  const successor = holder.targets.get(held.address.prefix);
+  const known = successor?.target.uid === after.uid ? successor.records.get(name) : undefined;
+  if (successor && known && isNewer(after, known)) await holder.reload(successor);
+}
+
+function logChange(log: Log, { namespace, name }: TargetRecord, before: ProbeRecord, after: ProbeRecord): void {
+  const { container, probeType, containerID, output, version, unknown } = after;
+  log.info('probe result changed', {
+    namespace,
+    name,
+    container,
+    probeType,
+    containerID,
+    result: publishedResult(after),
+    previousResult: publishedResult(before),
+    ...(unknown && { reason: unknown.reason }),
+    output: unknown?.message ?? output,
+    version,
+  });
 }

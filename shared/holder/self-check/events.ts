@@ -1,12 +1,33 @@
 /** Publishes that a prober is degraded or overloaded: one event when that begins, and one when it is over. */
 import type { BusEvent } from '../../bus/events.ts';
 import { schemaVersion } from '../../bus/events.ts';
+import type { Route } from '../../core/self/health.ts';
 import type { Overload } from '../../core/self/overload.ts';
+import type { Behind } from '../../core/status/freshness.ts';
 import type { ShardMessage } from '../../queue/queue.ts';
 import { hashRangeOf } from '../../store/records/keys.ts';
-import type { BeatState, Doubt } from '../beat.ts';
 import type { Holder } from '../holder.ts';
+import type { Inherited } from '../inherited.ts';
 import { isInLayout } from '../layout-follower.ts';
+
+/** How a run is, as its beats say. */
+export type BeatState = {
+  /** When the loop last had no due probe left, ms since the epoch. */
+  readonly observedAtMs: number;
+  readonly behind: Behind;
+  /** How many probes are late: their results are no longer shown. */
+  readonly late: number;
+  /** Whether the state last published to subscribers is degraded. */
+  readonly degradedTold: boolean;
+  /** Set while the prober doubts itself. */
+  readonly doubt?: Doubt;
+  /** As `degradedTold`, of the overload. */
+  readonly overloadedTold: boolean;
+  /** Set while more probes are due than can begin in time. */
+  readonly overload?: Overload;
+};
+
+export type Doubt = { readonly reason: string; readonly route?: Route; readonly sinceMs: number };
 
 type Shard = Pick<ShardMessage, 'shard' | 'buckets'>;
 
@@ -20,28 +41,21 @@ export type StatePublisher = {
   written(state: BeatState): Promise<void>;
 };
 
-type Publishing = Pick<Holder, 'run' | 'publisher'>;
-
-/** What the previous run recorded in RUN. */
-type Inherited = { readonly is: boolean; readonly told: boolean };
-
 type Events<State> = {
   readonly of: (beat: BeatState) => State | undefined;
   readonly begun: (shard: Shard, state: State) => BusEvent;
   readonly ended: (shard: Shard, nowMs: number) => BusEvent;
 };
 
-export const doubtPublisher = (
-  holder: Publishing,
-  { degraded: is, degradedTold: told }: { readonly degraded: boolean; readonly degradedTold: boolean },
-): StatePublisher =>
-  statePublisher(holder, { is, told }, { of: ({ doubt }) => doubt, begun: degraded, ended: recovered });
+export const doubtPublisher = (holder: Holder, { degraded: is, degradedTold: was }: Inherited): StatePublisher =>
+  statePublisher(holder, is === was ? was : undefined, { of: ({ doubt }) => doubt, begun: degraded, ended: recovered });
 
-export const overloadPublisher = (
-  holder: Publishing,
-  { overloaded: is, overloadedTold: told }: { readonly overloaded: boolean; readonly overloadedTold: boolean },
-): StatePublisher =>
-  statePublisher(holder, { is, told }, { of: ({ overload }) => overload, begun: overloaded, ended: caughtUp });
+export const overloadPublisher = (holder: Holder, { overloaded: is, overloadedTold: was }: Inherited): StatePublisher =>
+  statePublisher(holder, is === was ? was : undefined, {
+    of: ({ overload }) => overload,
+    begun: overloaded,
+    ended: caughtUp,
+  });
 
 /**
  * An event that the bus did not take is published again after the next beat. A run may be fenced between publishing an
@@ -51,11 +65,11 @@ export const overloadPublisher = (
  * before this beat, and would not know which event to revoke.
  */
 function statePublisher<State>(
-  { run, publisher }: Publishing,
-  { is: wasSo, told }: Inherited,
+  { run, publisher }: Holder,
+  lastPublished: boolean | undefined,
   { of, begun, ended }: Events<State>,
 ): StatePublisher {
-  let published: boolean | undefined = wasSo === told ? told : undefined;
+  let published = lastPublished;
   let isUnderWay = false;
   /** The same time in each attempt to publish the end. */
   let endedAtMs: number | undefined;

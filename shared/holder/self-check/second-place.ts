@@ -17,8 +17,7 @@ import { QueueUnavailable, type SampledProbe } from '../../queue/queue.ts';
 import { decodeRun } from '../../store/records/items.ts';
 import { runKey } from '../../store/records/keys.ts';
 import { StoreUnavailable } from '../../store/store.ts';
-import type { SecondPlacePort } from '../run.ts';
-import type { Watching } from './self-check.ts';
+import type { RunLike, SecondPlacePort } from '../run.ts';
 
 /** Longer than a cold start, the time-outs of the sample and the write of the answer together take. */
 const answerMsMax = 15_000;
@@ -53,11 +52,11 @@ const alone: SecondPlace = {
   stop: async () => undefined,
 };
 
-export const secondPlaceOf = (run: Watching, options: Options): SecondPlace =>
+export const secondPlaceOf = (run: RunLike, options: Options): SecondPlace =>
   run.ports.secondPlace === undefined ? alone : new AskedPlace(run, run.ports.secondPlace, options);
 
 class AskedPlace implements SecondPlace {
-  readonly #run: Watching;
+  readonly #run: RunLike;
   readonly #port: SecondPlacePort;
   readonly #options: Options;
   readonly #over = new AbortController();
@@ -76,7 +75,7 @@ class AskedPlace implements SecondPlace {
   #disagrees = false;
   #asking: Promise<void> | undefined;
 
-  constructor(run: Watching, port: SecondPlacePort, options: Options) {
+  constructor(run: RunLike, port: SecondPlacePort, options: Options) {
     this.#run = run;
     this.#port = port;
     this.#options = options;

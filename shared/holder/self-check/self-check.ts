@@ -21,7 +21,7 @@ import {
 import type { Attempt } from '../../core/spec/types.ts';
 import { type Clock, sleep } from '../../lib/clock.ts';
 import type { ProbeOrder } from '../../prober/probe.ts';
-import type { Canary, Run } from '../run.ts';
+import type { Canary, Run, RunLike } from '../run.ts';
 import { type SecondPlace, secondPlaceOf } from './second-place.ts';
 import { type StallWatch, stallWatch } from './stall.ts';
 
@@ -34,9 +34,6 @@ const canaryTimeoutMs = 900;
 const checkIntervalMs = 100;
 /** How often a prober in doubt repeats the self-check. */
 const doubtIntervalMs = 1_000;
-
-/** Of a run, or of what watches itself without one. */
-export type Watching = Pick<Run, 'ports' | 'token' | 'signal'> & { readonly message: Pick<Run['message'], 'shard'> };
 
 export type SelfCheck = {
   /** Resolves after a self-check that begins after this call. All calls before its beginning share it. */
@@ -61,7 +58,7 @@ export type SelfCheckOptions = {
   readonly onRefused: (code: string) => void;
 };
 
-export function selfCheckOf(run: Watching, { stalls, inDoubt, disagrees, onRefused }: SelfCheckOptions): SelfCheck {
+export function selfCheckOf(run: RunLike, { stalls, inDoubt, disagrees, onRefused }: SelfCheckOptions): SelfCheck {
   const { clock, canaries } = run.ports;
   const over = new AbortController();
   const stop = () => over.abort();
@@ -114,7 +111,7 @@ export function selfCheckOf(run: Watching, { stalls, inDoubt, disagrees, onRefus
 }
 
 /** The prober's judgment of its own health. */
-function opinionOf({ ports: { clock, log, canaries }, message }: Watching, inDoubt: boolean) {
+function opinionOf({ ports: { clock, log, canaries }, message }: RunLike, inDoubt: boolean) {
   let health: SelfHealth = inDoubt ? inherited(clock.nowMs()) : { kind: 'sound' };
   let doubtedAtMs = Number.NEGATIVE_INFINITY;
   /** The reaches that are in doubt. */
@@ -174,7 +171,7 @@ const inherited = (nowMs: number): SelfHealth => ({
 });
 
 async function askCanary(
-  { ports }: Watching,
+  { ports }: RunLike,
   canary: Canary,
   onRefused: SelfCheckOptions['onRefused'],
 ): Promise<CanaryAnswer> {
@@ -229,7 +226,7 @@ export type SelfWatch = Pick<SelfCheck, 'health' | 'doubtedSince' | 'jumped' | '
   voidFailures(): number;
 };
 
-export function selfWatch(run: Watching, options: Pick<SelfCheckOptions, 'inDoubt' | 'onRefused'>): SelfWatch {
+export function selfWatch(run: RunLike, options: Pick<SelfCheckOptions, 'inDoubt' | 'onRefused'>): SelfWatch {
   const { clock, cpuMs } = run.ports;
   const stalls = stallWatch(clock, cpuMs);
   const selfCheck = selfCheckOf(run, { stalls, ...options, disagrees: () => second.disagrees() });

@@ -12,16 +12,12 @@ import type { Publisher } from '../probing/publisher.ts';
 /** The numbers when the surge began. `sinceMs`: wall time. */
 export type Surge = { readonly sinceMs: number; readonly turning: number; readonly targets: number };
 
-export type Asking = {
-  readonly target: string;
-  readonly periodMs: number;
-  /** Targets of the shard. */
-  readonly targets: number;
-};
-
 export type SurgeLimit = {
-  /** Whether this target may turn unhealthy now. If not, the result waits for the next probe, which asks again. */
-  ask(asking: Asking): boolean;
+  /**
+   * Whether this target may turn unhealthy now. If not, the result waits for the next probe, which asks again.
+   * `targets`: those of the shard.
+   */
+  ask(target: string, periodMs: number, targets: number): boolean;
   /** The present surge, or the last one. */
   surge(): Surge | undefined;
   /** How many failures it has held back. */
@@ -54,7 +50,7 @@ export function surgeLimitOf(clock: Clock, onSurge: () => void): SurgeLimit {
     onSurge();
   };
   return {
-    ask({ target, periodMs, targets }) {
+    ask(target, periodMs, targets) {
       const nowMs = clock.monotonicMs();
       const counts = { turning: turning(target, nowMs), targets };
       if (!isSurge(counts.turning, targets)) beganAtMs = undefined;

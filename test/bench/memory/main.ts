@@ -22,8 +22,8 @@ const { values } = parseArgs({
 });
 const targets = Number(values.targets);
 
-/** The properties by which a target that a run holds is known: shared/holder/probing/held.ts. */
-const heldTarget = ['address', 'target', 'status', 'records', 'probes'];
+/** The properties by which a target that a run holds is known: shared/holder/probing/worker.ts. */
+const heldTarget = ['address', 'target', 'status', 'records', 'workers'];
 /** V8 gives back what it does not need within some collections. */
 const settleMs = 20_000;
 const snapshotWithinMs = 120_000;

@@ -10,8 +10,8 @@ import {
   decideGate,
   newWorker,
   reduce,
-  type Worker,
   type WorkerSpec,
+  type WorkerState,
 } from '../../../shared/core/kubelet/worker.ts';
 import type { ProbeType } from '../../../shared/core/spec/types.ts';
 import { productEra } from '../../../shared/core/status/observed.ts';
@@ -62,7 +62,7 @@ function specOf(probe: string, probesOn: boolean): WorkerSpec {
 
 /** What the script sets, in the form of the table. */
 function played(spec: WorkerSpec, script: string): string {
-  let worker: Worker = newWorker;
+  let worker: WorkerState = newWorker;
   let containers = 0;
   const sets = script
     .trim()

@@ -73,8 +73,17 @@ function commitOf(at: number): Commit & { readonly after: ProbeRecord } {
     probeType: 'readiness',
   });
   const after: ProbeRecord = { ...before, containerID: 'test://1', result: 'failure', version: 1, sinceMs: 1 };
-  return { address: targetAddress('default', `target-${at}`), before, after, events: [] };
+  return { address: targetAddress('default', `target-${at}`), before, after, events: [], latest: undefined };
 }
+
+/** An event alone, of the same probe. */
+const eventOf = ({ address, before }: Commit): Commit => ({
+  address,
+  before,
+  after: undefined,
+  events: [unhealthyEvent(before.uid)],
+  latest: undefined,
+});
 
 async function versionOf(store: Store, { address }: Commit): Promise<number | undefined> {
   const item = await store.get(probeKey(address, 'app#readiness'));
@@ -202,7 +211,7 @@ describe('the commit queue', () => {
     const [other, twice] = commits;
     assert.ok(other && twice);
     // The first of all is written at once; what comes meanwhile would make one group.
-    const again: Commit = { address: twice.address, before: twice.before, events: [unhealthyEvent(twice.before.uid)] };
+    const again: Commit = eventOf(twice);
     const results = await world.clock.runUntil(
       Promise.all([other, twice, again, twice].map((commit) => queue.submit(commit))),
     );
@@ -318,8 +327,7 @@ describe('the commit queue', () => {
     const [gone, there] = commits;
     assert.ok(gone && there);
     await world.store.write([{ kind: 'delete', key: probeKey(gone.address, 'app#readiness') }], { token: 'purge' });
-    const submit = ({ address, before }: Commit) =>
-      queue.submit({ address, before, events: [unhealthyEvent(before.uid)] });
+    const submit = (commit: Commit) => queue.submit(eventOf(commit));
     const results = await world.clock.runUntil(Promise.all([submit(gone), submit(there)]));
     assert.deepEqual(results, ['superseded', 'committed']);
     const stored = await Promise.all(

@@ -15,7 +15,7 @@ function commitOf(number: number, bucket: string, events: readonly EventRecord[]
     probeType: 'readiness',
   });
   const address = { ...targetAddress('default', `target-${number}`), bucket };
-  return { commit: { address, before, events } };
+  return { commit: { address, before, after: undefined, events, latest: undefined } };
 }
 
 const bucketOf = (number: number): string => number.toString(16).padStart(2, '0');

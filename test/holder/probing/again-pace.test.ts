@@ -10,7 +10,7 @@ function paceAt() {
     clock,
     pace,
     /** How long so many targets that have not waited have to wait. */
-    waits: (count: number) => Array.from({ length: count }, () => pace.waitMs({})),
+    waits: (count: number) => Array.from({ length: count }, () => pace.waitMs({ ticket: undefined })),
   };
 }
 
@@ -25,7 +25,7 @@ test('some targets at once do not wait, and each one after them waits 5 ms longe
 test('a target that waits keeps its place', () => {
   const { clock, pace, waits } = paceAt();
   waits(atOnceMax + 9);
-  const held = {};
+  const held = { ticket: undefined };
   assert.equal(pace.waitMs(held), 50);
   clock.nowMs += 20;
   assert.equal(pace.waitMs(held), 30);
@@ -44,7 +44,7 @@ test('a long time without repeats lets no more of them begin at once', () => {
 test('what is not acked makes repeats rarer, down to ten a second, and what is acked makes up for it soon', () => {
   const { pace, waits } = paceAt();
   waits(atOnceMax);
-  const held = {};
+  const held = { ticket: undefined };
   assert.equal(pace.waitMs(held), 5);
   for (let look = 0; look < 1_000; look += 1) pace.found(false);
   assert.equal(pace.waitMs(held), 100);

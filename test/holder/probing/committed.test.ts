@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ProbeRecord } from '../../../shared/core/spec/records.ts';
 import type { Holder } from '../../../shared/holder/holder.ts';
-import { renewSuccessor } from '../../../shared/holder/probing/commit.ts';
-import type { HeldTarget } from '../../../shared/holder/probing/held.ts';
+import type { HeldTarget } from '../../../shared/holder/probing/worker.ts';
+import { renewSuccessor } from '../../../shared/holder/probing/worker.ts';
 
 const record = (version: number, streak: number, uid = 'u1') => ({ uid, version, streak }) as ProbeRecord;
 
@@ -19,7 +19,7 @@ async function reloads(known: ProbeRecord | undefined, after: ProbeRecord): Prom
     reloaded = true;
   };
   const holder = { targets: new Map([['p', successor]]), reload } as unknown as Holder;
-  await renewSuccessor(holder, gone, { name: 'app#readiness', after });
+  await renewSuccessor(holder, gone, 'app#readiness', after);
   return reloaded;
 }
 

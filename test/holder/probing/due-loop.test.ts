@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadedTicker, newTargetTicker, readyWakes } from '../../../shared/core/kubelet/ticker.ts';
 import { descriptorsMax } from '../../../shared/core/self/sockets.ts';
-import { type Steps, startLoop } from '../../../shared/holder/probing/due-loop.ts';
-import type { HeldProbe, HeldTarget } from '../../../shared/holder/probing/held.ts';
-import { classify, newSchedule, restart, shiftSchedule } from '../../../shared/holder/probing/probe-schedule.ts';
+import { DueLoop, type Steps } from '../../../shared/holder/probing/due-loop.ts';
 import { newSocketBudget } from '../../../shared/holder/probing/sockets.ts';
+import type { Worker } from '../../../shared/holder/probing/worker.ts';
 import type { Run } from '../../../shared/holder/run.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
 import { StoreUnavailable } from '../../../shared/store/store.ts';
 import { column } from '../../support/columns.ts';
+import { heldTargetOf, workerOf } from '../../support/held-workers.ts';
 import { recordingLog } from '../../support/recording-log.ts';
 import { testsIn } from '../../support/tests-in.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
@@ -19,25 +19,22 @@ function loopOfOne() {
   const clock = virtualClock();
   const log = recordingLog();
   const run = { ports: { clock, log }, message: {}, ended: () => undefined } as unknown as Run;
-  const ticker = newTargetTicker(clock.nowMs(), { phaseMs: 0, periodMs: 10_000 });
-  const schedule = newSchedule(ticker, 0);
-  const probe = { name: 'app#readiness', schedule, spec: { probe: {} } } as unknown as HeldProbe;
-  const address = { bucket: '00' };
-  const held = { gone: false, wake: 0, address, probes: new Map([[probe.name, probe]]) } as unknown as HeldTarget;
-  return { clock, log, held, probe, loop: startLoop(run) };
+  const held = heldTargetOf();
+  const worker = workerOf(held, 'app', newTargetTicker(clock.nowMs(), { phaseMs: 0, periodMs: 10_000 }));
+  return { clock, log, held, worker, loop: new DueLoop(run) };
 }
 
 const jumped = () => undefined;
 const inLoop = testsIn(() => loopOfOne());
 
-inLoop('a worker continues after a cycle that threw', async ({ clock, log, held, probe, loop }) => {
+inLoop('a worker continues after a cycle that threw', async ({ clock, log, worker, loop }) => {
   let cycles = 0;
   const cycle = async () => {
     cycles += 1;
     throw new Error('a panic inside one probe');
   };
   loop.start({ cycle, tend: async () => undefined, jumped });
-  loop.schedule(held, probe);
+  loop.schedule(worker);
   await clock.advance(60_000);
   assert.ok(cycles >= 5, `${cycles} cycles`);
   assert.equal(loop.inFlight(), 0);
@@ -82,42 +79,44 @@ function loopOfMany(
   { clock = virtualClock(), socketBudget = newSocketBudget(clock), periodMs = 10_000, answerMs = 0, beginMs = 0 } = {},
 ) {
   const run = { ports: { clock, log: recordingLog() }, message: {}, ended: () => undefined } as unknown as Run;
-  const loop = startLoop(run, socketBudget);
-  const held = { gone: false, wake: 0, probes: new Map<string, HeldProbe>() } as unknown as HeldTarget;
+  const loop = new DueLoop(run, socketBudget);
+  const held = heldTargetOf();
   const begun: { readonly name: string; readonly atMs: number }[] = [];
-  const cycle: Steps['cycle'] = async (_, probe) => {
-    begun.push({ name: probe.name, atMs: clock.nowMs() });
+  const cycle: Steps['cycle'] = async (worker) => {
+    const name = nameOf(worker);
+    begun.push({ name, atMs: clock.nowMs() });
     // As in a real cycle, where the gate comes first: the costly part begins when the loop is at the next probe.
     await undefined;
     if (beginMs > 0) clock.stand(beginMs);
-    const isHanging = probe.name.startsWith('hanging');
+    const isHanging = name.startsWith('hanging');
     if (isHanging) await sleep(clock, timeoutMs);
     else if (answerMs > 0) await sleep(clock, answerMs);
-    classify(probe.schedule, isHanging ? timeoutMs : 0, timeoutMs);
+    worker.classify(isHanging ? timeoutMs : 0);
     return 'over';
   };
-  const probes = names.map((name, at) => {
+  const workers = names.map((name, at) => {
     const phased = { phaseMs: Math.floor((at * periodMs) / names.length), periodMs };
-    const ticker = loadedTicker(clock.nowMs(), phased);
-    const probe = { name, schedule: newSchedule(ticker, 0), spec: { probe: {} } };
-    held.probes.set(name, probe as unknown as HeldProbe);
-    return probe as unknown as HeldProbe;
+    const probe = { periodSeconds: periodMs / 1_000, timeoutSeconds: timeoutMs / 1_000 };
+    return workerOf(held, name, loadedTicker(clock.nowMs(), phased), probe);
   });
   const jumps: number[] = [];
   const start = () => {
     const onJump = (jumpMs: number) => {
       jumps.push(jumpMs);
-      for (const probe of probes) {
-        shiftSchedule(probe.schedule, jumpMs, clock.nowMs());
-        loop.schedule(held, probe);
+      for (const worker of workers) {
+        worker.shift(jumpMs, clock.nowMs());
+        loop.schedule(worker);
       }
     };
     loop.start({ cycle, tend: async () => undefined, jumped: onJump });
-    for (const probe of probes) loop.schedule(held, probe);
+    for (const worker of workers) loop.schedule(worker);
   };
   const beginsOf = (name: string) => begun.filter((begin) => begin.name === name).map(({ atMs }) => atMs);
-  return { clock, loop, begun, probes, jumps, start, beginsOf };
+  return { clock, loop, begun, workers, jumps, start, beginsOf };
 }
+
+/** That of its container. */
+const nameOf = ({ labels }: Worker): string => labels.container;
 
 /** Mixed evenly, so that neither kind has the better phases. */
 function mixed(hanging: number, healthy: number): readonly string[] {
@@ -209,13 +208,13 @@ for (const jumpMs of [3_600_000, -3_600_000])
   });
 
 test('what is in flight when the run ends is pending', async () => {
-  const { clock, loop, probes, start } = loopOfMany(['hanging-0', 'healthy-1'], 60_000);
+  const { clock, loop, workers, start } = loopOfMany(['hanging-0', 'healthy-1'], 60_000);
   start();
   await clock.advance(15_000);
   const stopped = loop.stopped();
   loop.abandon();
   assert.deepEqual(
-    probes.map(({ schedule: { pending, ticker } }) => [pending, readyWakes(ticker)]),
+    workers.map(({ pending, ticker }) => [pending, readyWakes(ticker)]),
     [
       [true, ['tick']],
       [false, []],
@@ -227,8 +226,8 @@ test('what is in flight when the run ends is pending', async () => {
 test('hundreds of probes that are due at once begin over several turns of the event loop', async () => {
   const clock = virtualClock();
   const names = Array.from({ length: 500 }, (_, at) => `healthy-${at}`);
-  const { begun, probes, start } = loopOfMany(names, 1_000, { clock, beginMs: 1 });
-  for (const { schedule } of probes) restart(schedule, { ...schedule.ticker, tickHeld: true });
+  const { begun, workers, start } = loopOfMany(names, 1_000, { clock, beginMs: 1 });
+  for (const worker of workers) worker.restart({ ...worker.ticker, tickHeld: true });
   const begunByTurn = [0];
   const turn = () => {
     begunByTurn.push(begun.length);
@@ -248,22 +247,20 @@ test('thousands of probes that each leave their place at once begin without exha
   const first = socketBudget.take('steady', descriptorsMax);
   const log = recordingLog();
   const run = { ports: { clock, log }, message: {}, ended: () => undefined } as unknown as Run;
-  const loop = startLoop(run, socketBudget);
-  const probes = Array.from({ length: waiting }, (_, at): [string, HeldProbe] => {
-    const ticker = newTargetTicker(clock.nowMs(), { phaseMs: 0, periodMs: 10_000 });
-    const probe = { name: `app-${at}`, schedule: newSchedule(ticker, 0), spec: { probe: {} } };
-    return [probe.name, probe as unknown as HeldProbe];
-  });
-  const held = { gone: false, wake: 0, probes: new Map(probes) } as unknown as HeldTarget;
+  const loop = new DueLoop(run, socketBudget);
+  const held = heldTargetOf();
+  const workers = Array.from({ length: waiting }, (_, at) =>
+    workerOf(held, `app-${at}`, newTargetTicker(clock.nowMs(), { phaseMs: 0, periodMs: 10_000 })),
+  );
   const begun = new Set<string>();
   // As a cycle does whose gate has something to commit: it needs no socket meanwhile.
-  const cycle: Steps['cycle'] = async (_, probe, place) => {
-    begun.add(probe.name);
+  const cycle: Steps['cycle'] = async (worker, place) => {
+    begun.add(worker.name);
     place.leave();
     return 'over';
   };
   loop.start({ cycle, tend: async () => undefined, jumped });
-  for (const [, probe] of probes) loop.schedule(held, probe);
+  for (const worker of workers) loop.schedule(worker);
   await clock.advance(1_000);
   assert.equal(begun.size, 0, 'all places are taken');
   first.leave();
@@ -285,8 +282,8 @@ async function loadsOf({ clock, loop }: ReturnType<typeof loopOfMany>, forMs: nu
 }
 
 /** How often each probe has begun since then. */
-const turnsOf = ({ begun, probes }: ReturnType<typeof loopOfMany>) =>
-  probes.map(({ name }) => begun.filter((begin) => begin.name === name).length);
+const turnsOf = ({ begun, workers }: ReturnType<typeof loopOfMany>) =>
+  workers.map((worker) => begun.filter(({ name }) => name === nameOf(worker)).length);
 
 /** As Node's: no timer is shorter than 1 ms, so the time of a loop that is always late passes, too. */
 function nodeClock() {

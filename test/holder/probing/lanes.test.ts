@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HeldTarget } from '../../../shared/holder/probing/held.ts';
 import { tendLanes } from '../../../shared/holder/probing/timekeeper.ts';
+import type { HeldTarget } from '../../../shared/holder/probing/worker.ts';
 
 test('a target that becomes due while it is looked at is not looked at twice at the same time', async () => {
   const looks: PromiseWithResolvers<void>[] = [];
@@ -11,7 +11,11 @@ test('a target that becomes due while it is looked at is not looked at twice at 
     return look.promise;
   };
   const working: Promise<void>[] = [];
-  const lanes = tendLanes({ tend, track: (work) => void working.push(work), isOver: () => false });
+  const lanes = tendLanes(
+    tend,
+    (work) => void working.push(work),
+    () => false,
+  );
   const held = { gone: false, address: { bucket: '00' } } as HeldTarget;
   const due = () => {
     lanes.add(held);
@@ -35,7 +39,11 @@ test('eight groups are looked at together, each of one bucket, and a target that
     return promise;
   };
   const working: Promise<void>[] = [];
-  const lanes = tendLanes({ tend, track: (work) => void working.push(work), isOver: () => false });
+  const lanes = tendLanes(
+    tend,
+    (work) => void working.push(work),
+    () => false,
+  );
   const buckets = Array.from({ length: 10 }, (_, index) => `0${index}`);
   const held = (bucket: string, name: string, gone = false) =>
     ({ gone, address: { bucket, prefix: `${bucket}/${name}` } }) as HeldTarget;
@@ -59,7 +67,11 @@ test('of one bucket a hundred targets are looked at together, and the last one b
   const sizes: number[] = [];
   const tend = async (group: readonly HeldTarget[]) => void sizes.push(group.length);
   const working: Promise<void>[] = [];
-  const lanes = tendLanes({ tend, track: (work) => void working.push(work), isOver: () => false });
+  const lanes = tendLanes(
+    tend,
+    (work) => void working.push(work),
+    () => false,
+  );
   for (let at = 0; at < 101; at += 1)
     lanes.add({ gone: false, address: { bucket: '00', prefix: `${at}` } } as HeldTarget);
   lanes.begin();

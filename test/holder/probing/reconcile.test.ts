@@ -7,9 +7,8 @@ import { newProbeRecord } from '../../../shared/core/status/observed.ts';
 import { initialStatus } from '../../../shared/core/status/target-status.ts';
 import { HeldTargets } from '../../../shared/holder/held-targets.ts';
 import type { Holder } from '../../../shared/holder/holder.ts';
-import { type HeldTarget, refreshView } from '../../../shared/holder/probing/held.ts';
-import { restart } from '../../../shared/holder/probing/probe-schedule.ts';
 import { adoptTarget, type Checkpoints } from '../../../shared/holder/probing/reconcile.ts';
+import type { HeldTarget, Worker } from '../../../shared/holder/probing/worker.ts';
 import type { ProbeMetricLabels } from '../../../shared/prober/metrics.ts';
 import { probeKey, targetAddress } from '../../../shared/store/records/keys.ts';
 import type { ReadTarget } from '../../../shared/table/targets.ts';
@@ -74,13 +73,13 @@ function read({ containers = [readinessOf({})], probes = {}, target: fields = {}
 const adopted = (reading: Reading = {}, checkpoints: Checkpoints = {}, holder = idleHolder()) =>
   adoptTarget(holder, read(reading), checkpoints);
 
-const workerOf = (held: HeldTarget, name = 'app#readiness') => held.probes.get(name)?.verdict.worker;
+const workerOf = (held: HeldTarget, name = 'app#readiness') => held.workers.get(name)?.verdict.state;
 
 /**
  * A readiness probe that succeeded for long, and then failed twice; its digest is that of the spec that `read` gives.
  */
 function failingTwice(): Partial<ProbeRecord> {
-  const digest = adopted().probes.get('app#readiness')?.spec.digest ?? '';
+  const digest = adopted().workers.get('app#readiness')?.spec.digest ?? '';
   return {
     containerID: staticID,
     result: 'success',
@@ -122,15 +121,15 @@ describe('a loaded worker', () => {
     assert.deepEqual([...adoptTarget(idleHolder(), stored, {}).unacked.keys()], ['app#readiness']));
 
   test('waits for its phase, while a new one probes at once', () => {
-    const loaded = adoptTarget(idleHolder(), stored, {}).probes.get('app#readiness');
-    const fresh = adopted().probes.get('app#readiness');
-    const wakes = [loaded, fresh].map((probe) => probe && readyWakes(probe.schedule.ticker));
+    const loaded = adoptTarget(idleHolder(), stored, {}).workers.get('app#readiness');
+    const fresh = adopted().workers.get('app#readiness');
+    const wakes = [loaded, fresh].map((probe) => probe && readyWakes(probe.ticker));
     assert.deepEqual(wakes, [[], ['tick']]);
   });
 
   test('waits in tick mode for what the run plans, while a new one probes at once', () => {
     const ofTick = (stored: ReadTarget) =>
-      adoptTarget(idleHolder({ mode: 'tick' }), stored, {}).probes.get('app#readiness')?.schedule.ticker;
+      adoptTarget(idleHolder({ mode: 'tick' }), stored, {}).workers.get('app#readiness')?.ticker;
     const [loaded, fresh] = [ofTick(stored), ofTick(read({}))];
     assert.ok(loaded?.resting);
     assert.deepEqual(fresh && [fresh.resting, readyWakes(fresh)], [undefined, ['tick']]);
@@ -141,10 +140,10 @@ describe('a loaded worker', () => {
     const probes = { 'app#readiness': record };
     // The phase is that of the name.
     for (const name of ['t1', 't2', 't3', 't4', 't5', 't6', 't7', 't8']) {
-      const probe = adopted({ probes, target: { name } }).probes.get('app#readiness');
+      const probe = adopted({ probes, target: { name } }).workers.get('app#readiness');
       assert.ok(probe);
-      assert.deepEqual(readyWakes(probe.schedule.ticker), ['tick']);
-      const { nextTickMs, periodMs } = takeWake(probe.schedule.ticker, 'tick', nowMs);
+      assert.deepEqual(readyWakes(probe.ticker), ['tick']);
+      const { nextTickMs, periodMs } = takeWake(probe.ticker, 'tick', nowMs);
       assert.ok(nextTickMs - nowMs <= 1.25 * periodMs, `${name}: ${nextTickMs - nowMs} ms`);
     }
   });
@@ -159,7 +158,7 @@ describe('a changed spec', () => {
     const before = read({ probes: { 'app#readiness': failingTwice() } });
     adoptTarget(holder, before, {});
     const held = adopted(stricter, {}, holder);
-    assert.deepEqual(workerOf(held), { containerID: staticID, resultRun: 0, onHold: false });
+    assert.deepEqual(workerOf(held), { containerID: staticID, lastResult: undefined, resultRun: 0, onHold: false });
     assert.equal(held.records.get('app#readiness')?.result, 'success');
   });
 
@@ -171,7 +170,7 @@ describe('a changed spec', () => {
 
   test('is noticed as well when it changed while the target had no holder', () => {
     const held = adopted(stricter, checkpointOf('u1', 4));
-    assert.deepEqual(workerOf(held), { containerID: staticID, resultRun: 0, onHold: false });
+    assert.deepEqual(workerOf(held), { containerID: staticID, lastResult: undefined, resultRun: 0, onHold: false });
   });
 
   test('leaves the counters alone when only the order of its fields differs', () => {
@@ -188,14 +187,14 @@ describe('workers', () => {
   inHolder('of a later container are added beside those that exist', (holder) => {
     adopted({}, {}, holder);
     const held = adopted({ containers: both }, {}, holder);
-    assert.deepEqual([...held.probes.keys()], ['app#readiness', 'late#liveness']);
+    assert.deepEqual([...held.workers.keys()], ['app#readiness', 'late#liveness']);
   });
 
   inHolder('whose probe has left the spec are stopping', (holder) => {
     adopted({ containers: both }, {}, holder);
     const held = adopted({}, {}, holder);
     assert.deepEqual(
-      [...held.probes.values()].map(({ name, spec }) => [name, spec.stopping]),
+      [...held.workers.values()].map(({ name, spec }) => [name, spec.stopping]),
       [
         ['app#readiness', false],
         ['late#liveness', true],
@@ -214,10 +213,10 @@ describe('workers', () => {
     };
     const held = adoptTarget(holder, { ...older, probes: { 'app#readiness': record } }, {});
     held.records.set('app#readiness', { ...record, version: 3, ended: true });
-    held.probes.delete('app#readiness');
+    held.workers.delete('app#readiness');
     adoptTarget(holder, { ...older, probes: { 'app#readiness': record } }, {});
     assert.equal(held.records.get('app#readiness')?.ended, true);
-    assert.equal(held.probes.size, 0);
+    assert.equal(held.workers.size, 0);
   });
 
   test('for liveness and startup stop when the target terminates, a sidecar’s and readiness go on', () => {
@@ -231,10 +230,17 @@ describe('workers', () => {
       }),
     };
     const held = adopted({ target });
-    const alive = [...held.probes.values()].filter(({ spec }) => !spec.stopping).map(({ name }) => name);
+    const alive = [...held.workers.values()].filter(({ spec }) => !spec.stopping).map(({ name }) => name);
     assert.deepEqual(alive.sort(), ['app#readiness', 'side#liveness']);
   });
 });
+
+/** The workers that a new look at the pod triggers. */
+function triggeredBy(held: HeldTarget): readonly ProbeName[] {
+  const triggered: ProbeName[] = [];
+  held.refreshView({ schedule: ({ name }: Worker) => void triggered.push(name) });
+  return triggered;
+}
 
 describe('a readiness trigger', () => {
   const containers = [{ name: 'app', startupProbe: tcpProbe, readinessProbe: tcpProbe }];
@@ -244,23 +250,23 @@ describe('a readiness trigger', () => {
 
   test('is passed on when the container has just started', () => {
     held.records.set('app#startup', { ...startup, containerID: staticID, result: 'success', version: 1 });
-    assert.deepEqual(refreshView(held), ['app#readiness']);
+    assert.deepEqual(triggeredBy(held), ['app#readiness']);
   });
 
   test('is not passed on by every later look', () => {
     assert.deepEqual(held.observed.triggered, ['app#readiness']);
-    assert.deepEqual(refreshView(held), []);
+    assert.deepEqual(triggeredBy(held), []);
   });
 
   inHolder('comes once for each manual request', (holder) => {
     const wakes = (requests: number) => {
       const target = { probeRequests: { 'app#readiness': requests } };
-      const probe = adopted({ probes: { 'app#readiness': failingTwice() }, target }, {}, holder).probes.get(
+      const probe = adopted({ probes: { 'app#readiness': failingTwice() }, target }, {}, holder).workers.get(
         'app#readiness',
       );
       assert.ok(probe);
-      const ready = readyWakes(probe.schedule.ticker);
-      restart(probe.schedule, { ...probe.schedule.ticker, triggerHeld: false });
+      const ready = readyWakes(probe.ticker);
+      probe.restart({ ...probe.ticker, triggerHeld: false });
       return ready;
     };
     assert.deepEqual([wakes(0), wakes(1), wakes(1), wakes(2)], [[], ['trigger'], [], ['trigger']]);
@@ -270,8 +276,8 @@ describe('a readiness trigger', () => {
     const probes = { 'app#readiness': failingTwice() };
     adopted({ probes }, {}, holder);
     const target = { probeRequests: { 'app#readiness': 1 } };
-    const probe = adopted({ probes, target }, {}, holder).probes.get('app#readiness');
-    assert.deepEqual(probe && readyWakes(probe.schedule.ticker), ['trigger']);
+    const probe = adopted({ probes, target }, {}, holder).workers.get('app#readiness');
+    assert.deepEqual(probe && readyWakes(probe.ticker), ['trigger']);
   });
 
   test('of which a checkpoint says nothing has not been passed on, one that it counts has', () => {
@@ -280,8 +286,8 @@ describe('a readiness trigger', () => {
     const wakes = (seen: { readonly requestsSeen?: number }) => {
       const key = probeKey(address, 'app#readiness').sk;
       const checkpoints = { [key]: { uid: 'u1', streak: 4, resultRun: 1, ...seen } };
-      const probe = adoptTarget(idleHolder(), stored, checkpoints).probes.get('app#readiness');
-      return probe && readyWakes(probe.schedule.ticker);
+      const probe = adoptTarget(idleHolder(), stored, checkpoints).workers.get('app#readiness');
+      return probe && readyWakes(probe.ticker);
     };
     assert.deepEqual([wakes({}), wakes({ requestsSeen: 1 })], [['tick'], []]);
   });
@@ -289,9 +295,9 @@ describe('a readiness trigger', () => {
   test('that whoever loads it may be the second to pass on is a probe at once, which leaves the phase as it is', () => {
     const target = { probeRequests: { 'app#readiness': 1 } };
     const held = adopted({ probes: { 'app#readiness': failingTwice() }, target });
-    const probe = held.probes.get('app#readiness');
+    const probe = held.workers.get('app#readiness');
     assert.ok(probe);
-    assert.deepEqual(readyWakes(probe.schedule.ticker), ['tick']);
-    assert.ok(probe.schedule.ticker.returningTo);
+    assert.deepEqual(readyWakes(probe.ticker), ['tick']);
+    assert.ok(probe.ticker.returningTo);
   });
 });

@@ -1,12 +1,11 @@
 /** Probes whose socket the prober's own machine refuses are late, and no result of their targets. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newTargetTicker } from '../../../shared/core/kubelet/ticker.ts';
 import { socketsMin } from '../../../shared/core/self/sockets.ts';
-import { newSchedule, refuse } from '../../../shared/holder/probing/probe-schedule.ts';
 import { newSocketBudget } from '../../../shared/holder/probing/sockets.ts';
 import { type Clock, sleep } from '../../../shared/lib/clock.ts';
 import type { Prober } from '../../../shared/prober/prober.ts';
+import { heldTargetOf, workerOf } from '../../support/held-workers.ts';
 import { proberError } from '../../support/prober-error.ts';
 import { failing, probedWorld, type ShardRun, type ShardWorld } from '../../support/shard-world.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
@@ -74,8 +73,9 @@ for (const [lacked, times] of [
   ['other', 20],
 ] as const)
   test(`an attempt that is refused for want of ${lacked} is put back ${times} times`, () => {
-    const schedule = newSchedule(newTargetTicker(0, { phaseMs: 0, periodMs: 1_000 }), 0);
-    const again = Array.from({ length: times + 1 }, () => refuse(schedule, lacked));
+    const worker = workerOf(heldTargetOf());
+    const conclusion = { kind: 'error', error: 'refused', failureClass: 'PROBER' } as const;
+    const again = Array.from({ length: times + 1 }, () => worker.isPutBack({ conclusion, attempts: [] }, lacked));
     assert.deepEqual(again, [...Array.from({ length: times }, () => true), false]);
   });
 

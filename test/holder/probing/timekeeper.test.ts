@@ -60,7 +60,7 @@ describe('a result that STATUS has not taken in', () => {
     const record = held.records.get(name);
     assert.ok(record);
     held.records.set(name, { ...record, version: 7, result: 'failure' });
-    held.unacked.set(name, { version: 7, publishedAtMs: Number.NEGATIVE_INFINITY, sinceMs: 0 });
+    held.unacked.set(name, { version: 7, event: undefined, publishedAtMs: Number.NEGATIVE_INFINITY, sinceMs: 0 });
     world.published.length = 0;
     await world.clock.runUntil(tendTargets(holder, [held]));
     await world.clock.runUntil(holder.publisher.drained());

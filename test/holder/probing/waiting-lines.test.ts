@@ -2,25 +2,29 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BacklogClass } from '../../../shared/core/self/sockets.ts';
 import { waitingLines } from '../../../shared/holder/probing/flights.ts';
-import type { HeldProbe, HeldTarget } from '../../../shared/holder/probing/held.ts';
-import { tcpProbe } from '../../support/pods.ts';
+import { heldTargetOf, workerOf } from '../../support/held-workers.ts';
+
+/** How long a probe with a time-out of a second took that is of the class. A new one has not run. */
+const tookMs: { readonly [backlogClass in BacklogClass]: number | undefined } = {
+  new: undefined,
+  steady: 1,
+  hanging: 1_000,
+};
 
 /** Lines for sockets of which there are enough, and what may wait in them. */
 function lineWorld() {
   const lines = waitingLines({ hasFor: () => true });
   const waiting = (name: string, backlogClass: BacklogClass = 'steady') => {
-    const probe = {
-      name,
-      schedule: { backlogClass, inFlight: false },
-      spec: { probe: tcpProbe },
-    } as unknown as HeldProbe;
-    const held = { gone: false, probes: new Map([[probe.name, probe]]) } as unknown as HeldTarget;
-    return { held, probe, join: () => lines.join(held, probe) };
+    const worker = workerOf(heldTargetOf(name), name);
+    const durationMs = tookMs[backlogClass];
+    if (durationMs !== undefined) worker.classify(durationMs);
+    assert.equal(worker.backlogClass, backlogClass);
+    return { worker, join: () => lines.join(worker) };
   };
   const begin = () => {
     const next = lines.next();
-    if (next) lines.leave(next.probe);
-    return next?.probe.name;
+    if (next) lines.leave(next);
+    return next?.held.target.name;
   };
   return { lines, waiting, begin };
 }
@@ -36,8 +40,8 @@ test('what hangs comes last, and what is not to be probed any more does not come
   const { lines, waiting, begin } = lineWorld();
   const [hanging, ended, gone, steady] = [waiting('h', 'hanging'), waiting('e'), waiting('g'), waiting('s')];
   for (const { join } of [hanging, ended, gone, steady]) join();
-  ended.held.probes.clear();
-  gone.held.gone = true;
+  ended.worker.held.workers.clear();
+  gone.worker.held.gone = true;
   assert.deepEqual([lines.hasBefore('hanging'), lines.hasBefore('steady')], [true, true]);
   assert.equal(begin(), 's');
   assert.deepEqual([lines.hasBefore('hanging'), lines.hasBefore('steady')], [true, false]);

@@ -4,11 +4,10 @@ import type { BacklogClass } from '../../../shared/core/self/sockets.ts';
 import type { CommitQueue } from '../../../shared/holder/commit/queue.ts';
 import { adoptTarget } from '../../../shared/holder/probing/reconcile.ts';
 import { newSocketBudget } from '../../../shared/holder/probing/sockets.ts';
-import { probeCycle } from '../../../shared/holder/probing/worker.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
 import type { ProbeMetrics } from '../../../shared/prober/metrics.ts';
 import { readTarget } from '../../../shared/table/targets.ts';
-import { bareHolder } from '../../support/bare-holder.ts';
+import { bareHolder, holderWith } from '../../support/bare-holder.ts';
 import { proberError } from '../../support/prober-error.ts';
 import { failing, healthy, heldWorld, probedWorld, shardWorld } from '../../support/shard-world.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
@@ -68,30 +67,30 @@ async function bareWorker(probe: object = readinessProbe) {
   await world.put('checkout', { readinessProbe: probe });
   const { holder, hold } = bareHolder(world);
   const held = await hold('checkout');
-  const worker = held.probes.get('main#readiness');
+  const worker = held.workers.get('main#readiness');
   assert.ok(worker);
   return { world, holder, held, worker };
 }
 
 test('a worker whose probe has left the spec ends without another probe, and forgets the spec that it ended by', async () => {
-  const { world, holder, held, worker: kept } = await bareWorker();
-  const worker = { ...kept, spec: { ...kept.spec, stopping: true } };
+  const { world, holder, worker } = await bareWorker();
+  worker.stop(holder);
   const place = newSocketBudget(world.clock).take('new', 1);
-  const end = await world.clock.runUntil(probeCycle(holder, held, { probe: worker, place }));
+  const end = await world.clock.runUntil(worker.cycle(holder, place));
   const { ended, specDigest, version } = await world.probe('checkout', 'main#readiness');
   assert.deepEqual({ end, ended, specDigest, version }, { end: 'over', ended: true, specDigest: '', version: 0 });
   assert.deepEqual([world.probes(), place.hasLeft()], [0, true]);
 });
 
 test('a target whose failure is held back in a surge has been seen', async () => {
-  const { world, holder, held, worker } = await bareWorker({ ...readinessProbe, failureThreshold: 1 });
+  const { world, holder, worker } = await bareWorker({ ...readinessProbe, failureThreshold: 1 });
   world.answer(() => 'success');
   const asked: boolean[] = [];
   const cycle = async (mayTurn: boolean) => {
     const ask = () => asked.push(mayTurn) > 0 && mayTurn;
     const surgeLimit = { ask, surge: () => undefined, heldBack: () => 0 };
-    const due = { probe: worker, place: newSocketBudget(world.clock).take('new', 1) };
-    return world.clock.runUntil(probeCycle({ ...holder, surgeLimit }, held, due));
+    const place = newSocketBudget(world.clock).take('new', 1);
+    return world.clock.runUntil(worker.cycle(holderWith(holder, { surgeLimit }), place));
   };
   const ends = [await cycle(true), await cycle(true)];
   assert.deepEqual(ends, ['again', 'over'], 'the new container, then its first probe');
@@ -100,7 +99,7 @@ test('a target whose failure is held back in a surge has been seen', async () =>
   world.answer(() => 'failure');
   assert.equal(await cycle(false), 'over');
   assert.deepEqual(asked, [false]);
-  assert.deepEqual([worker.verdict.record.result, worker.verdict.seenAtMs], ['success', world.clock.nowMs()]);
+  assert.deepEqual([worker.verdict.record.result, worker.seenAtMs], ['success', world.clock.nowMs()]);
 });
 
 test('a spec that changes while the commit of a result is under way starts the counters again', async () => {
@@ -108,7 +107,7 @@ test('a spec that changes while the commit of a result is under way starts the c
   world.answer(() => 'success');
   const cycle = (commits = holder.commits) => {
     const place = newSocketBudget(world.clock).take('new', 1);
-    return world.clock.runUntil(probeCycle({ ...holder, commits }, held, { probe: worker, place }));
+    return world.clock.runUntil(worker.cycle(holderWith(holder, { commits }), place));
   };
   await cycle();
   const changing: CommitQueue = {
@@ -124,7 +123,7 @@ test('a spec that changes while the commit of a result is under way starts the c
   };
   await cycle(changing);
   assert.equal(worker.verdict.record.result, 'success');
-  assert.deepEqual([worker.verdict.worker.resultRun, worker.verdict.worker.lastResult], [0, undefined]);
+  assert.deepEqual([worker.verdict.state.resultRun, worker.verdict.state.lastResult], [0, undefined]);
 });
 
 test('a denied dial makes the result unknown at once, until the next verdict', async () => {

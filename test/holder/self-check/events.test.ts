@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { BusEvent } from '../../../shared/bus/events.ts';
-import type { BeatState } from '../../../shared/holder/beat.ts';
 import type { Holder } from '../../../shared/holder/holder.ts';
+import { inheritedFrom } from '../../../shared/holder/inherited.ts';
+import type { BeatState } from '../../../shared/holder/self-check/events.ts';
 import { doubtPublisher, overloadPublisher } from '../../../shared/holder/self-check/events.ts';
 import { generationAttribute } from '../../../shared/store/records/items.ts';
 import { StoreUnavailable } from '../../../shared/store/store.ts';
@@ -43,7 +44,15 @@ function world(inherited: { readonly degraded: boolean; readonly degradedTold: b
       const since = 'since' in detail ? detail.since : undefined;
       return [detailType, 'id' in detail ? detail.id : undefined, timeMs, since];
     });
-  return { holder, clock, bus, answer, layout, doubtEvents: doubtPublisher(holder, inherited), shown };
+  return {
+    holder,
+    clock,
+    bus,
+    answer,
+    layout,
+    doubtEvents: doubtPublisher(holder, { ...inheritedFrom([]), ...inherited }),
+    shown,
+  };
 }
 
 describe('the end of a doubt', () => {
@@ -122,7 +131,7 @@ describe('an overload', () => {
   const overloaded: BeatState = { ...sound, overload };
   const published = (inherited: { readonly overloaded: boolean; readonly overloadedTold: boolean }) => {
     const { holder, clock, shown } = world({ degraded: false, degradedTold: false });
-    return { clock, shown, events: overloadPublisher(holder, inherited) };
+    return { clock, shown, events: overloadPublisher(holder, { ...inheritedFrom([]), ...inherited }) };
   };
 
   test('is published once when it begins and once when it ends, beside a doubt', async () => {

@@ -111,7 +111,7 @@ describe('a surge', () => {
     const surgeAfter = (pauseMs: number) => {
       const clock = virtualClock();
       const surgeLimit = surgeLimitOf(clock, () => {});
-      const ask = (at: number) => surgeLimit.ask({ target: `t${at}`, periodMs: 10_000, targets: 20 });
+      const ask = (at: number) => surgeLimit.ask(`t${at}`, 10_000, 20);
       for (let at = 0; at < 10; at += 1) ask(at);
       clock.stand(pauseMs);
       ask(10);

@@ -10,8 +10,7 @@ test('the beginning of each surge is said once, with the failure that makes it o
     begun += 1;
   });
   const fail = (from: number, to: number) => {
-    for (let target = from; target <= to; target += 1)
-      surgeLimit.ask({ target: `target-${target}`, periodMs: 10_000, targets: 50 });
+    for (let target = from; target <= to; target += 1) surgeLimit.ask(`target-${target}`, 10_000, 50);
   };
   // More than three in ten.
   fail(1, 15);

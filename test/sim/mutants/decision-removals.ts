@@ -2,7 +2,7 @@
 
 import type { WorkerSpec } from '../../../shared/core/kubelet/worker.ts';
 import type { ProbeRecord, RestartRequest, TargetState } from '../../../shared/core/spec/records.ts';
-import type { HeldTarget } from '../../../shared/holder/probing/held.ts';
+import type { HeldTarget } from '../../../shared/holder/probing/worker.ts';
 import type { ShardMessage } from '../../../shared/queue/queue.ts';
 import { type AnyOf, always, inProduct, type Replacement } from './replacement.ts';
 

@@ -3,11 +3,11 @@
  * file it is. Only types are imported from the product, because its modules have to be loaded after the hook.
  */
 
-import type { Worker } from '../../../shared/core/kubelet/worker.ts';
+import type { WorkerState } from '../../../shared/core/kubelet/worker.ts';
 import type { Signs } from '../../../shared/core/self/health.ts';
 import type { ProbeRecord, StatusRecord } from '../../../shared/core/spec/records.ts';
 import type { ProbeName } from '../../../shared/core/spec/spec.ts';
-import type { HeldTarget } from '../../../shared/holder/probing/held.ts';
+import type { HeldTarget } from '../../../shared/holder/probing/worker.ts';
 import type { Run } from '../../../shared/holder/run.ts';
 import type { Condition, Operation, Store } from '../../../shared/store/store.ts';
 import { decisionRemovals } from './decision-removals.ts';
@@ -125,10 +125,9 @@ export const removals = {
   /** Every shard follows a new release at once. */
   'no trial of a release': inProduct('trialIn', always(undefined)),
   'no checkpoint': inProduct('writeCheckpoints', always(undefined)),
-  'thresholds reset at hand-over': inProduct('storedWorker', (original: AnyOf<Worker>, removed) => (...args) => {
+  'thresholds reset at hand-over': inProduct('storedWorker', (original: AnyOf<WorkerState>, removed) => (...args) => {
     removed();
-    const { lastResult: _, ...worker } = original(...args);
-    return { ...worker, resultRun: 0 };
+    return { ...original(...args), lastResult: undefined, resultRun: 0 };
   }),
   'streak break not persisted': inProduct(
     'mustCommit',

@@ -191,8 +191,8 @@ export const startMutants: readonly StartMutant[] = [
     name: 'memory of a run that ended otherwise',
     change: {
       file: 'shared/holder/shard-run.ts',
-      from: "const loaded = idle && end.kind === 'slotDone' && { loaded: loader.loaded() };",
-      to: 'const loaded = { loaded: loader.loaded() };',
+      from: "isIdle && end.kind === 'slotDone' ? this.#loader.loaded() : undefined",
+      to: 'this.#loader.loaded()',
     },
     by: tested('holder/kept-memory'),
   },
