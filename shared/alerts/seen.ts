@@ -127,7 +127,7 @@ function restartOf({ target, status, probes }: TargetState, timeMs: number): See
   const [first] = open;
   if (!first) return undefined;
   const [container, request] = first;
-  const event = requestEvent(target, container, { request, attempt: request.published, nowMs: timeMs });
+  const event = requestEvent(target, container, request, request.published, timeMs);
   return {
     sinceMs: Math.min(...open.map(([, each]) => each.requestedAtMs)),
     message: joined(

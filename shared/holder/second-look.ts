@@ -1,16 +1,15 @@
 /** Answers another process that doubts what it sees: probes a sample of its targets from here, and says so in RUN. */
 
-import type { Reach } from '../core/self/health.ts';
 import { seenIn } from '../core/self/second-look.ts';
 import { probeName, specProbes } from '../core/spec/spec.ts';
-import { type ProbeOrder, probe } from '../prober/probe.ts';
+import { probe } from '../prober/probe.ts';
 import type { LookMessage, SampledProbe } from '../queue/queue.ts';
 import { runKey, targetAddress } from '../store/records/keys.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { readTarget } from '../table/targets.ts';
 import { writeSurely } from '../table/write.ts';
 import { beatConditions } from './beat.ts';
-import { heldSpecOf } from './probing/held-spec.ts';
+import { type HeldSpec, heldSpecOf } from './probing/held-spec.ts';
 import { fencedPorts, type Ports } from './run.ts';
 import { type SelfWatch, selfWatch } from './self-check/self-check.ts';
 
@@ -24,13 +23,10 @@ export async function answerLook(ports: Ports, message: LookMessage): Promise<bo
   const { shard, token, number, sample } = message;
   const over = new AbortController();
   const { secondPlace: _, ...own } = ports;
-  const self = selfWatch(
-    { ports: own, message, token, signal: over.signal },
-    { inDoubt: false, onRefused: () => undefined },
-  );
+  const self = selfWatch({ ports: own, message, token, signal: over.signal }, false, () => undefined);
   try {
-    const orders = await Promise.all(sample.map((one) => orderedOf(ports, one)));
-    const seen = seenIn(await Promise.all(orders.flatMap((one) => (one ? [judged(ports, self, one)] : []))));
+    const specs = await Promise.all(sample.map((one) => specOf(ports, one)));
+    const seen = seenIn(await Promise.all(specs.flatMap((spec) => (spec ? [judged(ports, self, spec)] : []))));
     if (self.voidFailures() > 0) return false;
     const look = { token, number, ...seen };
     await writeSurely(fencedPorts(ports), [
@@ -44,14 +40,15 @@ export async function answerLook(ports: Ports, message: LookMessage): Promise<bo
   }
 }
 
-type Ordered = { readonly order: ProbeOrder; readonly reach: Reach };
-
 /** undefined: there is nothing to ask over the network. */
-async function orderedOf(ports: Ports, { namespace, name, container, probeType }: SampledProbe) {
+async function specOf(
+  ports: Ports,
+  { namespace, name, container, probeType }: SampledProbe,
+): Promise<HeldSpec | undefined> {
   const read = await readable(readTarget(ports.store, targetAddress(namespace, name)));
   const entry = read && specProbes(read.target.spec).find((one) => one.name === probeName(container, probeType));
-  const { order, reach } = entry ? heldSpecOf(read.target, entry) : {};
-  return order && reach && { order, reach };
+  const spec = entry && heldSpecOf(read.target, entry);
+  return spec?.reach && spec;
 }
 
 /** A function that returned because of one target would leave the others pending: Lambda freezes it. */
@@ -64,7 +61,7 @@ async function readable<Value>(reading: Promise<Value>): Promise<Value | undefin
   }
 }
 
-async function judged(ports: Ports, self: SelfWatch, { order, reach }: Ordered) {
+async function judged(ports: Ports, self: SelfWatch, { order, reach = 'none' }: HeldSpec) {
   const watched = self.watch();
   try {
     return await watched.judge(await probe(ports, order), { reach, changes: true, confirms: false, turns: true });

@@ -20,7 +20,7 @@ import { type Claimed, claimRun, takeToken } from './claim.ts';
 import { type CommitQueue, commitQueue } from './commit/queue.ts';
 import { HeldTargets } from './held-targets.ts';
 import type { Holder, TakenOver } from './holder.ts';
-import { type Loaded, type Loader, readAgain, shardLoader } from './load.ts';
+import { type Loaded, readAgain, ShardLoader } from './load.ts';
 import { AgainPace } from './probing/again-pace.ts';
 import { DueLoop } from './probing/due-loop.ts';
 import { quarantinedProbes } from './probing/hung-probe.ts';
@@ -152,7 +152,7 @@ export class ShardRun implements Holder {
   readonly #claimed: Exclude<Claimed, { readonly kind: 'refused' }>;
   readonly #isWarm: boolean;
   readonly #options: RunOptions;
-  readonly #loader: Loader;
+  readonly #loader: ShardLoader;
   readonly #checkpoints: Checkpointer;
   readonly #beats: Beats;
   readonly #heartbeat: Heartbeat;
@@ -182,8 +182,8 @@ export class ShardRun implements Holder {
     this.publishSurge = surgePublisher(run.message, this.publisher, this.surgeLimit.surge);
     this.commits = commitQueue(run);
     this.againPace = new AgainPace(clock);
-    this.self = selfWatch(run, { inDoubt: inherited.degraded, onRefused: (code) => this.loop.refused(code) });
-    this.#loader = shardLoader(this, kept?.loaded);
+    this.self = selfWatch(run, inherited.degraded, (code) => this.loop.refused(code));
+    this.#loader = new ShardLoader(this, kept?.loaded);
     this.#checkpoints = checkpointer(this, () => this.#loader.loaded().written);
     this.#beats = beatsOf(this, this.loop, inherited);
     this.#heartbeat = heartbeat(run, this.#beats);
@@ -202,7 +202,7 @@ export class ShardRun implements Holder {
   }
 
   async reread(due: readonly HeldTarget[]): Promise<void> {
-    const read = await this.#untilRead(() => readAgain(this.run, due, this.targets));
+    const read = await this.#untilRead(() => readAgain(this.run.ports.store, due, this.targets));
     for (const held of due) {
       if (held.gone || this.run.ended()) continue;
       const found = read?.get(held.address.prefix);

@@ -7,7 +7,7 @@
 
 import { rejects } from 'node:assert/strict';
 import type { Phase } from '../../shared/core/spec/types.ts';
-import { shardLoader } from '../../shared/holder/load.ts';
+import { ShardLoader } from '../../shared/holder/load.ts';
 import { tendTargets } from '../../shared/holder/probing/timekeeper.ts';
 import { targetAddress } from '../../shared/store/records/keys.ts';
 import { readTarget } from '../../shared/table/targets.ts';
@@ -29,7 +29,7 @@ const stepsMax = 100;
 export function managerWorld() {
   const world = shardWorld();
   const { run, loop, holder } = bareHolder(world);
-  const loader = shardLoader(holder);
+  const loader = new ShardLoader(holder);
   const registered = new Map<string, RecordedPod>();
   const startedAt = new Date(world.clock.nowMs()).toISOString();
   loop.start({

@@ -12,7 +12,7 @@ import { updatePodStatus } from '../../shared/core/kubelet/pod-status.ts';
 import { nextStatus } from '../../shared/core/kubelet/status-update.ts';
 import { newTargetTicker, passTime, takeWake } from '../../shared/core/kubelet/ticker.ts';
 import { decideGate, reduce } from '../../shared/core/kubelet/worker.ts';
-import { shardLoader } from '../../shared/holder/load.ts';
+import { ShardLoader } from '../../shared/holder/load.ts';
 import { adoptTarget } from '../../shared/holder/probing/reconcile.ts';
 import { Worker } from '../../shared/holder/probing/worker.ts';
 import { runShard } from '../../shared/holder/shard-run.ts';
@@ -89,7 +89,7 @@ const families: Readonly<Record<string, Family>> = {
   worker: pure(runWorker, decideGate, reduce),
   results: pure(runResults, Worker),
   runloop: pure(runRunloop, newTargetTicker, passTime, takeWake),
-  manager: pure(runManager, apiApp, shardLoader, adoptTarget, Worker),
+  manager: pure(runManager, apiApp, ShardLoader, adoptTarget, Worker),
   pods: pure(runPods, decodeManifest, specView),
   prober: pure(runProber, probe),
   'update-pod-status': pure(runUpdatePodStatus, updatePodStatus),

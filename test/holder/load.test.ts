@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { residentSlotMs } from '../../shared/core/shards/slots.ts';
 import type { ProbeInput } from '../../shared/core/spec/spec-input.ts';
 import { HeldTargets } from '../../shared/holder/held-targets.ts';
-import { fullReloadIntervalMs, shardLoader } from '../../shared/holder/load.ts';
+import { fullReloadIntervalMs, ShardLoader } from '../../shared/holder/load.ts';
 import type { HeldTarget } from '../../shared/holder/probing/worker.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { decodeCheckpoint } from '../../shared/store/records/items.ts';
@@ -151,7 +151,7 @@ inShardWorld('targets are adopted in turns of 5 ms of the event loop', async (wo
   })();
   const onSlowMachine = { ...run, ports: { ...run.ports, clock } };
   const holder = bareRunOf(onSlowMachine, held);
-  assert.equal(await world.clock.runUntil(shardLoader(holder).loadAll()), true);
+  assert.equal(await world.clock.runUntil(new ShardLoader(holder).loadAll()), true);
   assert.equal(held.size, targets);
   const inTurn = Map.groupBy(adoptedIn, (at) => at);
   const most = Math.max(...[...inTurn.values()].map(({ length }) => length));
@@ -166,7 +166,7 @@ describe('a holder of many targets looks at no more of them than one of few', ()
       await world.put('changed', { readinessProbe: tcp });
       const run = world.bareRun(1);
       const holder = bareRunOf(run);
-      const loader = shardLoader(holder);
+      const loader = new ShardLoader(holder);
       assert.equal(await world.clock.runUntil(loader.loadAll()), true);
       let looks = 0;
       for (const held of holder.targets.values()) {

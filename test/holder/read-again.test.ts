@@ -31,7 +31,7 @@ async function read(dueOf: (addresses: readonly TargetAddress[]) => readonly Tar
   queries.length = 0;
   const targetsHeld = new HeldTargets();
   for (const one of held(all)) targetsHeld.set(one.address.prefix, one);
-  const found = await readAgain({ ports: world.ports() }, held(due), targetsHeld);
+  const found = await readAgain(world.ports().store, held(due), targetsHeld);
   return { due, found, queries };
 }
 

@@ -66,7 +66,7 @@ function register({ address, nowMs }: PlanContext, wanted: DecodedTarget, uid: s
     resourceVersion: 1,
     creationTimestampMs: nowMs,
     probeRequests: {},
-    ...incarnated(wanted.spec, {}, { nowMs }),
+    ...incarnated(wanted.spec, {}, nowMs),
   };
   const refused = tooManyProbes([], target.spec);
   if (refused) return refused;
@@ -103,7 +103,7 @@ export function replace({ address, nowMs }: PlanContext, stored: StoredTarget, w
     ...wanted,
     generation,
     resourceVersion: target.resourceVersion + 1,
-    ...incarnated(wanted.spec, target.incarnations ?? {}, { nowMs, generation }),
+    ...incarnated(wanted.spec, target.incarnations ?? {}, nowMs, generation),
   };
   const isSame = sameSpec && sameValue(target.labels, next.labels) && sameValue(target.annotations, next.annotations);
   if (isSame) return { kind: 'unchanged', stored };
@@ -198,9 +198,10 @@ export function planProbeRequest(
 const incarnated = (
   spec: TargetSpec,
   before: Incarnations,
-  joining: Parameters<typeof incarnationsOf>[2],
+  nowMs: number,
+  generation?: number,
 ): Pick<TargetRecord, 'incarnations'> =>
-  spec.lifecycle === 'static' ? { incarnations: incarnationsOf(spec, before, joining) } : {};
+  spec.lifecycle === 'static' ? { incarnations: incarnationsOf(spec, before, nowMs, generation) } : {};
 
 /** By compare-and-set. `probeRequests` is left out, because a trigger does not change the resourceVersion. */
 export function targetUpdate(address: TargetAddress, before: TargetRecord, after: TargetRecord): Operation {

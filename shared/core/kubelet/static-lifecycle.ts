@@ -15,17 +15,15 @@ const killedExitCode = 137;
 
 export type Incarnations = NonNullable<TargetRecord['incarnations']>;
 
-/** `generation`: of an existing target; absent at registration. */
-type Joining = { readonly nowMs: number; readonly generation?: number };
-
 /**
  * An incarnation for every container of the spec. A container that has joined the spec runs from now on; one that has
- * left it is dropped.
+ * left it is dropped. `generation`: of an existing target; undefined at registration.
  */
 export function incarnationsOf(
   spec: Pick<TargetSpec, 'containers' | 'initContainers'>,
   before: Incarnations,
-  { nowMs, generation }: Joining,
+  nowMs: number,
+  generation?: number,
 ): Incarnations {
   const names = placedContainers(spec).map((container) => container.spec.name);
   const joined = {

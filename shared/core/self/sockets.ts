@@ -29,11 +29,11 @@ export type Taken = { readonly [backlogClass in BacklogClass]: number };
 
 export const nothingTaken: Taken = { steady: 0, new: 0, hanging: 0 };
 
-/** `max`: descriptors that all probes together may hold. */
-type Asked = { readonly backlogClass: BacklogClass; readonly descriptors: number; readonly max: number };
-
-/** Whether one more probe of this class, which needs so many descriptors, fits in the budget. */
-export function fitsBudget(taken: Taken, { backlogClass, descriptors, max }: Asked): boolean {
+/**
+ * Whether one more probe of this class, which needs this many descriptors, fits in the budget. `max`: descriptors that
+ * all probes together may hold.
+ */
+export function fitsBudget(taken: Taken, backlogClass: BacklogClass, descriptors: number, max: number): boolean {
   let [sum, isAsked] = [descriptors, false];
   // From the worst class to the best: what each class and those after it hold, from the asked one on.
   for (const limit of classesFromWorst) {

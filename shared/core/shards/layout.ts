@@ -94,7 +94,7 @@ export function planLayout(layout: Layout, buckets: readonly BucketWeight[], con
   const loadOf = loadMeter(buckets, context.capacity);
   const ranges = nextRanges(layout.shards, loadOf, context.nowMs);
   const shards = ranges.map((range) => nextShard(layout, range, modeOf(range, buckets, context), context.nowMs));
-  const marked = withLightMarks(layout.shards, shards, { loadOf, nowMs: context.nowMs });
+  const marked = withLightMarks(layout.shards, shards, loadOf, context.nowMs);
   const isSame =
     marked.length === layout.shards.length && marked.every((shard, index) => shard === layout.shards[index]);
   return isSame ? layout : { version: layout.version + 1, shards: marked };
@@ -214,8 +214,6 @@ const newShard = ({ version }: Layout, { from, to }: BucketRange, mode: ShardMod
 
 const shardName = (from: number): string => from.toString(16).padStart(2, '0');
 
-type Marking = { readonly loadOf: LoadOf; readonly nowMs: number };
-
 /**
  * Marks each shard that could be merged with the next one with the time since when. A pair with other ranges starts
  * from now.
@@ -223,7 +221,8 @@ type Marking = { readonly loadOf: LoadOf; readonly nowMs: number };
 function withLightMarks(
   before: readonly LayoutShard[],
   shards: readonly LayoutShard[],
-  { loadOf, nowMs }: Marking,
+  loadOf: LoadOf,
+  nowMs: number,
 ): readonly LayoutShard[] {
   const known = new Map(pairs(before).map(({ left, right }) => [pairName(left, right), left.lightSinceMs]));
   return shards.map((left, index) => {

@@ -53,7 +53,7 @@ export function planTick(probes: readonly TickProbe[], slot: TickSlot): readonly
   const factor = paceOf(due, slot);
   let offsetMs = 0;
   for (const { probe, at, dueMs } of due) {
-    begins[at] = beginOf(probe, dueMs, { ...slot, offsetMs });
+    begins[at] = beginOf(probe, dueMs, slot, offsetMs);
     offsetMs += probe.cpuMs * factor;
   }
   return begins;
@@ -76,9 +76,7 @@ function dueInSlot(probe: TickProbe, slot: TickSlot): number | undefined {
   return soonestMs > latestBegin(probe, slot) ? undefined : Math.min(againMs, hasInstant ? instantMs : againMs);
 }
 
-type Placed = TickSlot & { readonly offsetMs: number };
-
-function beginOf(probe: TickProbe, dueMs: number, { offsetMs, ...slot }: Placed): number {
+function beginOf(probe: TickProbe, dueMs: number, slot: TickSlot, offsetMs: number): number {
   const pacedMs = slot.nowMs + Math.floor(offsetMs);
   if (probe.isPending) return pacedMs;
   const probedAtMs = knownBegin(probe, slot);

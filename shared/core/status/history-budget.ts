@@ -6,9 +6,9 @@ import type { EventRecord, HistoryBudget } from '../spec/records.ts';
 
 /** Entries at once. */
 const burst = 1_000;
-/** One more after so long. */
+/** One more after this time. */
 const refillMs = 60_000;
-/** After so long without an event, a burst is allowed again. */
+/** After this time without an event, a burst is allowed again. */
 const wholeMs = burst * refillMs;
 
 export type Spent = {
@@ -19,17 +19,15 @@ export type Spent = {
   readonly budget: HistoryBudget | undefined;
 };
 
-export type Spending = {
-  /** What a client has asked for is kept in any case and costs nothing. */
-  readonly isFree: (event: EventRecord) => boolean;
-  /** The table has no capacity left: of the others only transitions are kept. */
-  readonly isScarce: boolean;
-};
-
+/**
+ * `isFree`: what a client has asked for is kept in any case and costs nothing. `isScarce`: the table has no capacity
+ * left, so only transitions are kept besides.
+ */
 export function spend(
   before: HistoryBudget | undefined,
   events: readonly EventRecord[],
-  { isFree, isScarce }: Spending,
+  isFree: (event: EventRecord) => boolean,
+  isScarce: boolean,
 ): Spent {
   const kept: EventRecord[] = [];
   const counted: EventRecord[] = [];

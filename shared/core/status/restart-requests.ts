@@ -45,11 +45,11 @@ export function advanceRequests(state: TargetState, failing: readonly Failing[],
     const outlook = outlookOf(state, name, request);
     if (outlook === 'waits') open.set(name, request);
     if (outlook === 'answered') open.set(name, { ...request, answered: true });
-    if (outlook === 'recovered') outbox.push(recoveredEvent(state, name, { request, nowMs }));
+    if (outlook === 'recovered') outbox.push(recoveredEvent(state, name, request, nowMs));
   }
   for (const [name, request] of open) {
     if (!isRequestDue(request, nowMs)) continue;
-    outbox.push(requestEvent(target, name, { request, attempt: request.published + 1, nowMs }));
+    outbox.push(requestEvent(target, name, request, request.published + 1, nowMs));
     const published = request.published + 1;
     open.set(name, { ...request, published, nextAtMs: nowMs + againAfterMs(request.published) });
   }
@@ -159,13 +159,13 @@ export function restartMessage({ spec }: TargetRecord, container: PlacedContaine
   return isRegular ? `${message}, will be restarted` : message;
 }
 
-type Published = { readonly request: RestartRequest; readonly nowMs: number };
-
 /** The request as it is published: `attempt` counts from 1. */
 export function requestEvent(
   target: TargetRecord,
   container: string,
-  { request, attempt, nowMs }: Published & { readonly attempt: number },
+  request: RestartRequest,
+  attempt: number,
+  nowMs: number,
 ): OutboxEvent & { readonly detailType: 'Container Restart Requested' } {
   const { id, containerID, probeType, message, terminationGracePeriodSeconds, requestedAtMs } = request;
   const placed = placedContainers(target.spec).find(({ spec }) => spec.name === container);
@@ -186,7 +186,7 @@ export function requestEvent(
   };
 }
 
-function recoveredEvent(state: TargetState, container: string, { request, nowMs }: Published): OutboxEvent {
+function recoveredEvent(state: TargetState, container: string, request: RestartRequest, nowMs: number): OutboxEvent {
   const { id, probeType, requestedAtMs, published } = request;
   return {
     id: `${id}/${requestedAtMs}/recovered`,

@@ -38,7 +38,7 @@ export type CommitPlan = {
   readonly owners: readonly (number | 'epoch')[];
 };
 
-export function planCommits(run: Fenced, commits: readonly Commit[]): CommitPlan {
+export function planCommits(run: Run, commits: readonly Commit[]): CommitPlan {
   const buckets = [...new Set(commits.map(({ address }) => address.bucket))];
   const written = commits.map(commitOperations);
   return {
@@ -47,14 +47,12 @@ export function planCommits(run: Fenced, commits: readonly Commit[]): CommitPlan
   };
 }
 
-type Fenced = Pick<Run, 'token' | 'claimsOnWrite' | 'message' | 'ports'>;
-
 /**
  * The fence: the operation that is part of every transaction in which a run writes to this bucket. It makes each write
  * of the run fail once a higher token has been set. A run that claims on write sets its own token with it; a check
  * would cost as many units.
  */
-export function epochCheck({ token, claimsOnWrite, message, ports }: Fenced, bucket: Bucket): Operation {
+export function epochCheck({ token, claimsOnWrite, message, ports }: Run, bucket: Bucket): Operation {
   const own: Condition = { kind: 'equals', attribute: 'token', value: token };
   if (!claimsOnWrite) return { kind: 'check', key: epochKey(bucket), if: [own] };
   const lower: Condition = { kind: 'lessThan', attribute: 'token', value: token };
@@ -120,9 +118,10 @@ export function unchangedSince(before: ProbeRecord, after: ProbeRecord): readonl
  */
 const operationMs = 4;
 
-type Committing = { readonly commit: Commit };
+/** What waits is more than the commit: who waits for its result. */
+type HasCommit = { readonly commit: Commit };
 
-export class WaitingCommits<Entry extends Committing> {
+export class WaitingCommits<Entry extends HasCommit> {
   /** The bucket that has waited longest comes first. */
   readonly #waiting = new Map<Bucket, readonly Entry[]>();
   /** When a bucket may be written again; Infinity while it is being written. */
@@ -188,15 +187,15 @@ export class WaitingCommits<Entry extends Committing> {
 
 const fenceOperations = 1;
 
-const byBucket = <Entry extends Committing>(entries: readonly Entry[]): ReadonlyMap<Bucket, readonly Entry[]> =>
+const byBucket = <Entry extends HasCommit>(entries: readonly Entry[]): ReadonlyMap<Bucket, readonly Entry[]> =>
   Map.groupBy(entries, ({ commit }) => commit.address.bucket);
 
 /** Of the transaction that writes all of these. */
-export const transactionSize = (entries: readonly Committing[]): number =>
+export const transactionSize = (entries: readonly HasCommit[]): number =>
   sizeOf(entries) + byBucket(entries).size * fenceOperations;
 
 /** The first commits of a bucket that fit into this many operations. */
-function fitting<Entry extends Committing>(entries: readonly Entry[], operations: number): readonly Entry[] {
+function fitting<Entry extends HasCommit>(entries: readonly Entry[], operations: number): readonly Entry[] {
   const probes = new Set<string>();
   let left = operations;
   let count = 0;
@@ -212,7 +211,7 @@ function fitting<Entry extends Committing>(entries: readonly Entry[], operations
   return entries.slice(0, count);
 }
 
-const sizeOf = (entries: readonly Committing[]): number =>
+const sizeOf = (entries: readonly HasCommit[]): number =>
   entries.reduce((sum, { commit }) => sum + operationsOf(commit), 0);
 
 /** While a target is read again, its old and its new worker may each have a commit for the same probe. */

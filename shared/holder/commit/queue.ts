@@ -152,7 +152,7 @@ async function writeGroup(run: Run, group: readonly Entry[]): Promise<readonly E
     if (outcome === 'throttled') return entries;
     if (!outcome) return settleAll(entries, 'void');
     if (outcome.kind === 'written') return settleAll(entries, 'committed');
-    const lost = settleRefused(run, { entries, plan }, outcome.refusals);
+    const lost = settleRefused(run, entries, plan, outcome.refusals);
     entries = entries.filter((entry) => !lost.has(entry));
     if (lost.size === 0) {
       conflicts += 1;
@@ -169,7 +169,8 @@ async function writeGroup(run: Run, group: readonly Entry[]): Promise<readonly E
  */
 function settleRefused(
   run: Run,
-  { entries, plan }: { readonly entries: readonly Entry[]; readonly plan: CommitPlan },
+  entries: readonly Entry[],
+  plan: CommitPlan,
   refusals: readonly Refusal[],
 ): ReadonlySet<Entry> {
   const lost = new Set<Entry>();

@@ -71,7 +71,7 @@ export function newSocketBudget(clock: Pick<Clock, 'monotonicMs'>, max: number =
     },
   };
   const fits = (backlogClass: BacklogClass, descriptors: number) =>
-    fitsBudget(taken, { backlogClass, descriptors, max: limit.max });
+    fitsBudget(taken, backlogClass, descriptors, limit.max);
   /** Only a lowered limit can rise, and only a probe that does not fit needs it. */
   const rises = () => {
     if (limit.max === max) return false;

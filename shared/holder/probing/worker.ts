@@ -763,7 +763,7 @@ function withinBudget(
   events: StepPlan['events'],
   isScarce: boolean,
 ): Commit {
-  const { counted, kept, budget } = spend(before.history, events, { isFree: isOfRequest, isScarce });
+  const { counted, kept, budget } = spend(before.history, events, isOfRequest, isScarce);
   const isSpent = budget !== undefined && budget !== before.history;
   return {
     address,

@@ -38,11 +38,6 @@ export type SecondPlace = {
 
 type Named = Pick<SampledProbe, 'namespace' | 'name'>;
 
-type Options = {
-  /** Called when the other place disagrees; `awaited` waits for it. */
-  readonly onDisagreed: () => Promise<void>;
-};
-
 /** A prober without another place believes itself. */
 const alone: SecondPlace = {
   failed: () => undefined,
@@ -52,13 +47,14 @@ const alone: SecondPlace = {
   stop: async () => undefined,
 };
 
-export const secondPlaceOf = (run: RunLike, options: Options): SecondPlace =>
-  run.ports.secondPlace === undefined ? alone : new AskedPlace(run, run.ports.secondPlace, options);
+/** `onDisagreed`: called when the other place disagrees; `awaited` waits for it. */
+export const secondPlaceOf = (run: RunLike, onDisagreed: () => Promise<void>): SecondPlace =>
+  run.ports.secondPlace === undefined ? alone : new AskedPlace(run, run.ports.secondPlace, onDisagreed);
 
 class AskedPlace implements SecondPlace {
   readonly #run: RunLike;
   readonly #port: SecondPlacePort;
-  readonly #options: Options;
+  readonly #onDisagreed: () => Promise<void>;
   readonly #over = new AbortController();
   readonly #end = () => this.#over.abort();
   /** The last results, 1 for a failure; the oldest is overwritten next. */
@@ -75,10 +71,10 @@ class AskedPlace implements SecondPlace {
   #disagrees = false;
   #asking: Promise<void> | undefined;
 
-  constructor(run: RunLike, port: SecondPlacePort, options: Options) {
+  constructor(run: RunLike, port: SecondPlacePort, onDisagreed: () => Promise<void>) {
     this.#run = run;
     this.#port = port;
-    this.#options = options;
+    this.#onDisagreed = onDisagreed;
     run.signal.addEventListener('abort', this.#end);
   }
 
@@ -137,7 +133,7 @@ class AskedPlace implements SecondPlace {
     this.#isAgreed = there !== undefined && !contradicts(there);
     this.#disagrees = here !== undefined && !contradicts(here);
     ports.log.warn('second look', { shard: message.shard, failures: this.#failures, there, here });
-    if (this.disagrees()) await this.#options.onDisagreed();
+    if (this.disagrees()) await this.#onDisagreed();
   }
 
   async #send(sample: readonly ProbeOrder[]): Promise<boolean> {

@@ -220,75 +220,109 @@ export type About = {
   readonly dialled?: ProbeOrder | undefined;
 };
 
-export type SelfWatch = Pick<SelfCheck, 'health' | 'doubtedSince' | 'jumped' | 'stop'> & {
+export type SelfWatch = {
+  /** A probe begins. */
   watch(): Watched;
+  health(): SelfHealth;
+  /** Whether the prober has been in doubt at any time since then (monotonic). */
+  doubtedSince(sinceMs: number): boolean;
+  /** Wall time moved this far against monotonic time. */
+  jumped(jumpMs: number): void;
+  /** Starts no more self-checks; resolves when none is under way. */
+  stop(): Promise<void>;
   /** How many failures were void because of the prober; those that the end of the run made void are not counted. */
   voidFailures(): number;
 };
 
-export function selfWatch(run: RunLike, options: Pick<SelfCheckOptions, 'inDoubt' | 'onRefused'>): SelfWatch {
-  const { clock, cpuMs } = run.ports;
-  const stalls = stallWatch(clock, cpuMs);
-  const selfCheck = selfCheckOf(run, { stalls, ...options, disagrees: () => second.disagrees() });
-  const second = secondPlaceOf(run, { onDisagreed: () => selfCheck.check() });
-  let voidFailures = 0;
-  const voidReport = <Tried extends Attempt>(report: ProbeReport<Tried>, why: string): ProbeReport<Tried> => {
-    if (isFailure(report) && !selfCheck.isStopped()) voidFailures += 1;
+/** `inDoubt`: RUN says that the previous holder doubted itself. `onRefused`: see `SelfCheckOptions`. */
+export const selfWatch = (run: RunLike, inDoubt: boolean, onRefused: (code: string) => void): SelfWatch =>
+  new ProberWatch(run, inDoubt, onRefused);
+
+class ProberWatch implements SelfWatch {
+  readonly #clock: Clock;
+  readonly #stalls: StallWatch;
+  readonly #selfCheck: SelfCheck;
+  readonly #second: SecondPlace;
+  #voidFailures = 0;
+
+  constructor(run: RunLike, inDoubt: boolean, onRefused: (code: string) => void) {
+    const { clock, cpuMs } = run.ports;
+    this.#clock = clock;
+    this.#stalls = stallWatch(clock, cpuMs);
+    const disagrees = () => this.#second.disagrees();
+    this.#selfCheck = selfCheckOf(run, { stalls: this.#stalls, inDoubt, disagrees, onRefused });
+    this.#second = secondPlaceOf(run, () => this.#selfCheck.check());
+  }
+
+  watch(): Watched {
+    const beganAtMs = this.#clock.monotonicMs();
+    return { done: this.#stalls.watch(), judge: (report, about) => this.#judge(report, about, beganAtMs) };
+  }
+
+  health(): SelfHealth {
+    return this.#selfCheck.health();
+  }
+
+  doubtedSince(sinceMs: number): boolean {
+    return this.#selfCheck.doubtedSince(sinceMs);
+  }
+
+  jumped(jumpMs: number): void {
+    this.#selfCheck.jumped(jumpMs);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#selfCheck.stop(), this.#second.stop()]).finally(this.#stalls.stop);
+  }
+
+  voidFailures(): number {
+    return this.#voidFailures;
+  }
+
+  #judge<Tried extends Attempt>(report: ProbeReport<Tried>, about: About, beganAtMs: number): Judgment<Tried> {
+    const selfCheck = this.#selfCheck;
+    if (about.confirms && isSuccess(report) && !selfCheck.isStopped()) {
+      this.#note(report, about);
+      return report;
+    }
+    const isNeeded = needsSelfCheck(report, about.changes);
+    if (report.conclusion.kind === 'error' && !isNeeded) return report;
+    if (this.#isInternalStall(report, isNeeded, beganAtMs)) return this.#void(report, 'the prober stood still');
+    this.#note(report, about);
+    if (!isNeeded || !mayTrust(selfCheck.health())) return this.#unlessVoid(report, beganAtMs);
+    const checked = selfCheck.check(about.reach);
+    const counted = () => this.#unlessVoid(report, beganAtMs);
+    return about.turns ? checked.then(() => this.#second.awaited()).then(counted) : checked.then(counted);
+  }
+
+  #unlessVoid<Tried extends Attempt>(report: ProbeReport<Tried>, beganAtMs: number): ProbeReport<Tried> {
+    const why = whyVoid(this.#selfCheck, beganAtMs);
+    return why === undefined ? report : this.#void(report, why);
+  }
+
+  #void<Tried extends Attempt>(report: ProbeReport<Tried>, why: string): ProbeReport<Tried> {
+    if (isFailure(report) && !this.#selfCheck.isStopped()) this.#voidFailures += 1;
     return voided(report, why);
-  };
-  return {
-    voidFailures: () => voidFailures,
-    health: selfCheck.health,
-    doubtedSince: selfCheck.doubtedSince,
-    jumped: selfCheck.jumped,
-    async stop() {
-      await Promise.all([selfCheck.stop(), second.stop()]).finally(stalls.stop);
-    },
-    watch() {
-      const beganAtMs = clock.monotonicMs();
-      return {
-        done: stalls.watch(),
-        judge(report, about) {
-          const { reach, changes, confirms } = about;
-          if (confirms && isSuccess(report) && !selfCheck.isStopped()) {
-            note(second, report, about);
-            return report;
-          }
-          const isNeeded = needsSelfCheck(report, changes);
-          if (report.conclusion.kind === 'error' && !isNeeded) return report;
-          if (isInternalStall(report, { stalls, beganAtMs, isNeeded }))
-            return voidReport(report, 'the prober stood still');
-          note(second, report, about);
-          const counted = () => {
-            const why = whyVoid(selfCheck, beganAtMs);
-            return why === undefined ? report : voidReport(report, why);
-          };
-          if (!isNeeded || !mayTrust(selfCheck.health())) return counted();
-          const checked = selfCheck.check(reach);
-          return about.turns ? checked.then(() => second.awaited()).then(counted) : checked.then(counted);
-        },
-      };
-    },
-  };
+  }
+
+  /** A failure that changes nothing is of a target that is known as failed. */
+  #note(report: ProbeReport, { reach, changes, dialled }: About): void {
+    if (dialled === undefined || reach === 'loopback') return;
+    if (isSuccess(report)) this.#second.succeeded(dialled.target);
+    else if (changes && isFailure(report)) this.#second.failed(dialled);
+  }
+
+  /**
+   * A failure that changes nothing would still make its result fresh, so a stall voids it too. But if the process was
+   * busy and did not stand still, the failure is real, only seen late. So is one that the peer has answered: a prober
+   * with more to do than time would otherwise never see a target go down.
+   */
+  #isInternalStall(report: ProbeReport, isNeeded: boolean, beganAtMs: number): boolean {
+    if (!needsSelfCheck(report, true)) return false;
+    const stalls = this.#stalls;
+    return isNeeded && !isAnswer(report) ? stalls.stalledSince(beganAtMs) : stalls.stoodStillSince(beganAtMs);
+  }
 }
-
-/** A failure that changes nothing is of a target that is known as failed. */
-function note(second: SecondPlace, report: ProbeReport, { reach, changes, dialled }: About): void {
-  if (dialled === undefined || reach === 'loopback') return;
-  if (isSuccess(report)) second.succeeded(dialled.target);
-  else if (changes && isFailure(report)) second.failed(dialled);
-}
-
-type Judged = { readonly stalls: StallWatch; readonly beganAtMs: number; readonly isNeeded: boolean };
-
-/**
- * A failure that changes nothing would still make its result fresh, so a stall voids it too. But if the process was
- * busy and did not stand still, the failure is real, only seen late. So is one that the peer has answered: a prober
- * with more to do than it can would otherwise never see a target go down.
- */
-const isInternalStall = (report: ProbeReport, { stalls, beganAtMs, isNeeded }: Judged): boolean =>
-  needsSelfCheck(report, true) &&
-  (isNeeded && !isAnswer(report) ? stalls.stalledSince(beganAtMs) : stalls.stoodStillSince(beganAtMs));
 
 const isSuccess = ({ conclusion }: ProbeReport): boolean =>
   conclusion.kind === 'result' && conclusion.result === 'success';

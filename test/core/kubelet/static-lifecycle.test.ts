@@ -30,7 +30,7 @@ describe('a static container', () => {
   test('that joins the spec runs from then on, one that stays continues, one that leaves is forgotten', () => {
     const spec = staticSpec({ containers: [{ name: 'app' }, { name: 'new' }] });
     const before = { app: { restartCount: 3, startedAtMs: 10 }, old: { restartCount: 1, startedAtMs: 5 } };
-    assert.deepEqual(incarnationsOf(spec, before, { nowMs: 50, generation: 4 }), {
+    assert.deepEqual(incarnationsOf(spec, before, 50, 4), {
       app: { restartCount: 3, startedAtMs: 10 },
       new: { restartCount: 0, startedAtMs: 50, joinedGeneration: 4 },
     });
@@ -42,11 +42,11 @@ describe('a static container', () => {
       placedContainers(spec).map(
         (each) => staticContainerStatus(targetRecordOf({ spec, incarnations }), each).containerID,
       );
-    const first = incarnationsOf(both, {}, { nowMs: 1 });
-    const left = incarnationsOf(one, first, { nowMs: 2, generation: 2 });
-    const back = incarnationsOf(both, left, { nowMs: 3, generation: 3 });
-    const leftAgain = incarnationsOf(one, back, { nowMs: 4, generation: 4 });
-    const backAgain = incarnationsOf(both, leftAgain, { nowMs: 5, generation: 5 });
+    const first = incarnationsOf(both, {}, 1);
+    const left = incarnationsOf(one, first, 2, 2);
+    const back = incarnationsOf(both, left, 3, 3);
+    const leftAgain = incarnationsOf(one, back, 4, 4);
+    const backAgain = incarnationsOf(both, leftAgain, 5, 5);
     assert.deepEqual(
       [
         first,

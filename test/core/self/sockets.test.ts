@@ -14,7 +14,7 @@ import {
 function fill(before: Taken, backlogClass: BacklogClass, descriptors = 1): number {
   let taken = before;
   let count = 0;
-  for (; fitsBudget(taken, { backlogClass, descriptors, max: descriptorsMax }); count += 1)
+  for (; fitsBudget(taken, backlogClass, descriptors, descriptorsMax); count += 1)
     taken = { ...taken, [backlogClass]: taken[backlogClass] + descriptors };
   return count;
 }

@@ -63,7 +63,8 @@ function world(seen: Seen | undefined | 'unreachable', here: 'success' | 'failur
       signal: end.signal,
       ended: () => (end.signal.aborted ? { kind: 'slotDone' } : undefined),
     } as unknown as Run,
-    { inDoubt: false, onRefused: () => undefined },
+    false,
+    () => undefined,
   );
   /** Whether the report of this target's probe counts. */
   const probe = async (index: number, report: ProbeReport, { turns = false, changes = true, uid = index } = {}) => {

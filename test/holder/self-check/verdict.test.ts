@@ -52,7 +52,7 @@ function world({ canaries = ['10.0.0.1', '10.0.0.2'], inDoubt = false, isBusy = 
     signal: end.signal,
     ended: () => (end.signal.aborted ? { kind: 'slotDone' } : undefined),
   } as unknown as Run;
-  const self = selfWatch(run, { inDoubt, onRefused: () => undefined });
+  const self = selfWatch(run, inDoubt, () => undefined);
   return {
     clock,
     self,

@@ -182,8 +182,8 @@ export const startMutants: readonly StartMutant[] = [
     name: 'counters are read behind what they count',
     change: {
       file: 'shared/holder/load.ts',
-      from: 'loaded.counters = counters;\n  loaded.loadedAtMs',
-      to: 'loaded.counters = await readChanges(ports.store, message.buckets, false);\n  loaded.loadedAtMs',
+      from: 'this.#loaded.counters = counters;',
+      to: 'this.#loaded.counters = await readChanges(ports.store, message.buckets, false);',
     },
     by: tested('holder/load'),
   },
