@@ -1,4 +1,4 @@
-/** Figures in documents are those of the code: each row is a sentence, and the constants that its number follows from. */
+/** Figures in documents are those of the code. Each row has a sentence, and the constants behind its number. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -102,7 +102,7 @@ const sections: readonly Section[] = [
         takes: '3',
       },
       'e2e:package': {
-        does: 'installs the package in a new folder, uses all of it, and follows the tutorial',
+        does: 'installs the package in a new folder, uses it, and follows the tutorial',
         takes: '1',
       },
       'e2e:apply': { does: '10,000 targets by `probelet apply`, killed at random points and repeated', takes: '2' },
