@@ -4,6 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { functionCapacity, splitAbove } from '../../shared/core/shards/layout.ts';
+import { probeBytes, targetBytes } from '../../shared/core/shards/weight.ts';
+import { probeCpuMs } from '../../shared/core/spec/handler-fields.ts';
 import { baseOf, keptVectors, readVectors, vectorFiles } from '../conformance/vector-files.ts';
 import { cases } from '../e2e/kubernetes/cases.ts';
 
@@ -34,6 +37,13 @@ const kib = (name: string, folder?: string): number => constant(name, folder) / 
 
 /** Its item, its event twice and the fence, where each commit is in a bucket of its own. */
 const commitsASecond = (): number => (constant('transactionsPerSecondMax') * constant('operationsMax')) / 4;
+
+/** Targets with a probe each 10 s that one shard of the smallest function holds before it is split. */
+const targetsOfShard = (cpuMs: number): number => (splitAbove * functionCapacity.cpu * 10_000) / cpuMs;
+/** The same, however seldom they are probed, but for the text of their specs. */
+const seldomOfShard = (): number => (splitAbove * functionCapacity.memory) / (targetBytes + probeBytes);
+
+const roundedTo = (step: number, value: number): number => Math.round(value / step) * step;
 
 const vectorsOf = (family: string): number => {
   const file = vectorFiles(keptVectors).find((path) => baseOf(path) === family);
@@ -115,6 +125,15 @@ const figures: Readonly<Record<string, readonly Figure[]>> = {
     [/the surge limit \| (\S+) s/, () => seconds('surgeRampMs')],
     [/the look of a second place \| (\S+) s/, () => seconds('answerMsMax')],
     [/with kubelet's texts \| (\S+) \|/, () => cases.length],
+  ],
+  'docs/operating.md': [
+    [/worth: about (\S+) HTTPS or/, () => roundedTo(100, targetsOfShard(probeCpuMs.https))],
+    [/HTTPS or (\S+) HTTP targets each 10 s a shard/, () => roundedTo(100, targetsOfShard(probeCpuMs.http))],
+    [/a shard of 256 MB, and (\S+) however seldom/, () => roundedTo(1_000, seldomOfShard())],
+  ],
+  'docs/scale.md': [
+    [/CPU is the limit, at (\S+) targets a bucket/, () => Math.round(targetsOfShard(probeCpuMs.http))],
+    [/it is memory, at (\S+) a bucket/, () => roundedTo(1_000, seldomOfShard())],
   ],
   'docs/glossary.md': [
     [/hold a shard: (\S+) minutes/, () => minutes('residentSlotMs')],
