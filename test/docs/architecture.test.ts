@@ -1,4 +1,6 @@
-/** docs/architecture.md has each room: the folders of `shared` and `functions`, and those within core and the holder. */
+/**
+ * docs/architecture.md has each room: the folders of `shared` and `functions`, and those within core and the holder.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
