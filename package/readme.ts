@@ -5,9 +5,16 @@ import { posix } from 'node:path';
 export const packageReadme = (document: string): string =>
   document.replaceAll(/\]\((?![a-z]+:|#)([^)]+)\)/g, (_, link: string) => `](${posix.join('docs', link)})`);
 
-/** Decision records, and how to maintain the repository, are for those who change probelet. */
-export const isForUsers = (path: string): boolean => !/[/\\]docs[/\\](adr([/\\]|$)|maintaining\.md$)/.test(path);
+/** In `docs`: decision records, and pages for those who change probelet. */
+const forDevelopers = '(?:adr(?:[/\\\\]|$)|(?:maintaining|testing|commands|reading-tour)\\.md)';
+const inDocs = new RegExp(`[/\\\\]docs[/\\\\]${forDevelopers}`);
+
+export const isForUsers = (path: string): boolean => !inDocs.test(path);
+
+const othersLink = new RegExp(
+  `\\[([^\\]]*)\\]\\((?:docs/|(?:\\.\\./)*)(?:${forDevelopers}|CONTRIBUTING\\.md)[^)]*\\)`,
+  'g',
+);
 
 /** With the text of links to documents that are not in the package in place of the links. */
-export const withoutOthersLinks = (document: string): string =>
-  document.replaceAll(/\[([^\]]*)\]\((?:docs\/|\.\.\/)?(?:adr\/|maintaining\.md|CONTRIBUTING\.md)[^)]*\)/g, '$1');
+export const withoutOthersLinks = (document: string): string => document.replaceAll(othersLink, '$1');

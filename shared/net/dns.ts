@@ -1,6 +1,6 @@
 /**
  * Resolves names by DNS. `dns.lookup` uses four threads, so four dead names would delay all other probes by many
- * seconds; c-ares needs more than linear time for a hostile answer. See docs/adr/0055-own-dns-client.md.
+ * seconds; c-ares needs more than linear time for a hostile answer. See docs/design/protocols.md.
  */
 import { randomInt } from 'node:crypto';
 import { askFamily, type FamilyPorts } from '../dns/family.ts';

@@ -1,7 +1,8 @@
 /**
  * The network port of all probers: one guarded dialer. It resolves the name, checks every address against the dial
  * policy, dials a checked address, and checks the peer again after connecting. So a redirect, an unusual spelling of an
- * address or DNS rebinding cannot reach an address that the policy denies. See docs/adr and SECURITY.md.
+ * address or DNS rebinding cannot reach an address that the policy denies. See docs/design/protocols.md and
+ * SECURITY.md.
  */
 import type { Socket } from 'node:net';
 import type { FailureClass } from '../core/spec/types.ts';

@@ -1,4 +1,7 @@
-/** docs/adr/README.md: each record is in one group, under its title, and both sides of an amendment name each other. */
+/**
+ * docs/adr/README.md: each record is in one group, under its title, both sides of an amendment name each other, and the
+ * page that says what holds today is named by the group and by each of its records.
+ */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,5 +47,17 @@ describe('the index of decision records', () => {
     assert.notEqual(relations('amends').length, 0);
     assert.deepEqual(relations('amends'), relations('amended by'));
     assert.deepEqual(relations('supersedes'), relations('superseded by'));
+  });
+
+  test('names the current page of each group, as each of its records does', () => {
+    const [, ...groups] = read('README.md').split(/^## /m);
+    assert.notEqual(groups.length, 0);
+    for (const group of groups) {
+      const [, page = ''] = /^Today: (\[.+\]\(.+\))\.$/m.exec(group) ?? [];
+      const odd = tableRowsOf(group)
+        .map(([, link = '']) => /\(([^)]+)\)$/.exec(link)?.[1] ?? '')
+        .filter((file) => !read(file).includes(`\n\nHistory. What holds today: ${page}.\n\n`));
+      assert.deepEqual(odd, []);
+    }
   });
 });

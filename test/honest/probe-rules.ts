@@ -170,7 +170,7 @@ function mayHaveTurned(truth: ProbeTruth, { result }: ShownProbe, beforeMs: numb
 /** A holder says every 5 s until when all of its probes are done. */
 const beatsMs = 5_000;
 
-/** A probe that returns to its phase may be so much more than a period late (docs/adr/0024). */
+/** A probe that returns to its phase may be so much more than a period late (docs/design/probing.md). */
 const offPhaseMs = 2_500;
 
 /**

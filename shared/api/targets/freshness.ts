@@ -1,6 +1,6 @@
 /**
  * How old the shown state of a target may be. Nothing is written per probe, so a reader joins the beat of the run that
- * holds the target's bucket. Source: docs/architecture.md, Freshness.
+ * holds the target's bucket. Source: docs/design/status.md, Freshness.
  */
 import { type Observed, seenAtMsOf, staleAfterMs } from '../../core/status/freshness.ts';
 import { decodeEpoch, decodeRun, type EpochRecord, type RunRecord } from '../../store/records/items.ts';

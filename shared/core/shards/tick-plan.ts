@@ -2,7 +2,7 @@
  * Tick mode: what the run of a slot probes, and when. It does not wait for the instants of its slot. It probes at once,
  * in their order, every probe that has an instant until the slot ends or had one in a slot without a run. So every
  * instant is covered once, whenever in its minute the run comes, and two probes of one worker are still 0.9 period
- * apart. See docs/adr/0029-tick-runs.md. Pure.
+ * apart. See docs/design/holding.md. Pure.
  */
 
 import { firstInstant, gapMin, type Phased } from '../kubelet/ticker.ts';

@@ -1,6 +1,6 @@
 /**
  * Which hosts each secret may be sent to. The client that registers a target chooses the host, so the operator lists
- * the hosts of each secret; a secret without a host is sent nowhere. See docs/adr/0051-secrets-are-bound-to-hosts.md.
+ * the hosts of each secret; a secret without a host is sent nowhere. See docs/design/protocols.md.
  */
 import { isIpv4, isIpv6 } from '../go/ip-literal.ts';
 import { portMax, portMin } from './limits.ts';

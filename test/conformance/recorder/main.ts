@@ -16,7 +16,7 @@ const module = import.meta.dirname;
 const kubernetes = 'k8s.io/kubernetes';
 const linkedVersion = 'k8s.io/component-base/version';
 const notBuilt = {
-  hint: 'If it does not compile, the exported API has changed: see "The next Kubernetes minor" in CONTRIBUTING.md.',
+  hint: 'If it does not compile, the exported API has changed: see "The next Kubernetes minor" in docs/maintaining.md.',
   code: 1,
 };
 /** The first minor that has a build tag: what is exported changed in it. */

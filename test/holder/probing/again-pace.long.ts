@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { countOf, massWorld } from './mass-world.ts';
 
-/** Of docs/architecture.md. */
+/** Of docs/design/status.md. */
 const perSecondMax = 200;
 const perSecondMin = 10;
 const atOnceMax = 200;

@@ -1,4 +1,4 @@
-/** A checker observes the product from outside and reports violations of an invariant (docs/architecture.md). */
+/** A checker observes the product from outside and reports violations of an invariant (docs/testing.md). */
 import type { ProbeRecord, ReportRecord, StatusRecord } from '../../../shared/core/spec/records.ts';
 import { probeName } from '../../../shared/core/spec/spec.ts';
 import { reportKey, statusKey } from '../../../shared/store/records/keys.ts';

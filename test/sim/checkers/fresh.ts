@@ -1,6 +1,6 @@
 /**
  * Fresh: the API shows no result whose probe was last done too long ago, but Unknown. The limit is
- * docs/architecture.md's (Freshness) and a period, as a holder may have died just before it would have probed again.
+ * docs/design/status.md's (Freshness) and a period, as a holder may have died just before it would have probed again.
  */
 import type { Endpoint } from '../network.ts';
 import { shownForMs } from '../oracle/timing.ts';

@@ -15,7 +15,7 @@ const beatMs = 12_000;
 const crashMs = 30_000;
 /** A crash before the first heartbeat: a rescue is sent a tick after the beat is 30 s old, and looks for 6 s. */
 const lockedMs = 130_000;
-/** A rescue of a shard is void once its layout changes, and the next tick sends another (docs/adr/0047). */
+/** A rescue of a shard is void once its layout changes, and the next tick sends another (docs/design/holding.md). */
 const voidRescueMs = 60_000;
 const tickModeMs = 300_000;
 

@@ -1,7 +1,7 @@
 /** Sockets: a process never has more probes in flight than its socket budget. */
 import type { Checker } from './checker.ts';
 
-/** Of one process, and what hanging targets may hold of it: docs/adr/0026. */
+/** Of one process, and what hanging targets may hold of it: docs/design/limits.md. */
 const descriptorsMax = 700;
 
 export const sockets: Checker = (_, violated) => {

@@ -1,6 +1,6 @@
 /**
  * How much of a span faults can have cost a shard its holder. Each fault counts from its begin to its end and an
- * aftermath, the time that the product needs to recover (docs/reliability.md).
+ * aftermath, the time that the product needs to recover (docs/testing.md).
  */
 import type { Lock, Span } from '../fault-log.ts';
 import type { DoneFault, FaultKind } from '../faults.ts';

@@ -1,4 +1,4 @@
-/** The running container of a static target by its TARGET item, restated from docs/architecture.md. */
+/** The running container of a static target by its TARGET item, restated from docs/design/status.md. */
 export function staticContainer(
   target: {
     readonly uid: string;
@@ -22,6 +22,6 @@ export function staticContainer(
   return { name, containerID: staticContainerID(target.uid, name, run), startedAtMs, restartCount };
 }
 
-/** The containerID of a static container after so many restarts, restated from docs/architecture.md. */
+/** The containerID of a static container after so many restarts, restated from docs/design/status.md. */
 const staticContainerID = (uid: string, container: string, run: number | string): string =>
   `probelet://${uid}/${container}/${run}`;

@@ -1,5 +1,5 @@
 /**
- * Due times, restated from docs/semantics.md and docs/architecture.md. Nothing of the product is imported: a checker
+ * Due times, restated from docs/semantics.md and docs/design/probing.md. Nothing of the product is imported: a checker
  * that asked the product would agree with its bugs.
  */
 
