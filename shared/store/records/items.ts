@@ -2,6 +2,7 @@
  * Converts records to items and back. An item is flat: the key, `kind`, `schemaVersion` and the record's attributes, so
  * that conditions can refer to them.
  */
+import type * as z from 'zod';
 import type {
   EventRecord,
   HangRecord,
@@ -32,31 +33,20 @@ import {
   weightKey,
 } from './keys.ts';
 import {
-  type LayoutRecord,
-  layoutSchema,
-  type NoHolderRecord,
-  noHolderSchema,
-  type WeightRecord,
-  weightSchema,
-} from './layout-schemas.ts';
-import {
   type CheckpointRecord,
   checkpointSchema,
   type EpochRecord,
   epochSchema,
-  eventSchema,
-  hangSchema,
-  probeSchema,
-  type RecordSchema,
-  reportSchema,
-  statusSchema,
-  targetSchema,
-} from './record-schemas.ts';
-import { type RunRecord, runSchema } from './run-schema.ts';
-
-export type { LayoutRecord, NoHolder, NoHolderRecord, WeightRecord } from './layout-schemas.ts';
-export type { CheckpointEntry, CheckpointRecord, EpochRecord } from './record-schemas.ts';
-export type { PastRun, RunRecord } from './run-schema.ts';
+  type LayoutRecord,
+  layoutSchema,
+  type NoHolderRecord,
+  noHolderSchema,
+  type RunRecord,
+  runSchema,
+  type WeightRecord,
+  weightSchema,
+} from './shard-records.ts';
+import { eventSchema, hangSchema, probeSchema, reportSchema, statusSchema, targetSchema } from './target-records.ts';
 
 /** Additive changes keep this version. A release rejects items with a higher one. */
 export const itemSchemaVersion = 1;
@@ -86,7 +76,7 @@ type RecordKind =
 
 export type ItemKind = RecordKind | 'CHANGES';
 
-const schemas: { readonly [kind in RecordKind]: RecordSchema<unknown> } = {
+const schemas: { readonly [kind in RecordKind]: { readonly shape: object } } = {
   TARGET: targetSchema,
   REPORT: reportSchema,
   PROBE: probeSchema,
@@ -222,7 +212,7 @@ function encode(kind: RecordKind, key: Key, record: object): Item {
   return { ...attributes, ...key, kind, schemaVersion: itemSchemaVersion };
 }
 
-function decode<Record>(kind: RecordKind, schema: RecordSchema<Record>, item: Item): Decoded<Record> {
+function decode<Record>(kind: RecordKind, schema: z.ZodType<Record>, item: Item): Decoded<Record> {
   const problem = headerProblem(kind, item);
   return problem ? poison(item, problem) : parsed(schema, item, item);
 }
@@ -237,7 +227,7 @@ function headerProblem(kind: ItemKind, item: Item): string | undefined {
 /** How many validation errors are shown. */
 const issuesMax = 3;
 
-function parsed<Record>(schema: RecordSchema<Record>, attributes: unknown, item: Item): Decoded<Record> {
+function parsed<Record>(schema: z.ZodType<Record>, attributes: unknown, item: Item): Decoded<Record> {
   const outcome = schema.safeParse(attributes);
   if (outcome.success) return { kind: 'ok', record: outcome.data };
   const issues = outcome.error.issues.slice(0, issuesMax);
