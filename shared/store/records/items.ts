@@ -96,8 +96,17 @@ export const encodeReport = (at: TargetAddress, record: ReportRecord): Item => e
 export const encodeStatus = (at: TargetAddress, record: StatusRecord): Item => encode('STATUS', statusKey(at), record);
 export const encodeHang = (at: TargetAddress, record: HangRecord): Item => encode('HANG', hangKey(at), record);
 
-export const encodeProbe = (at: TargetAddress, record: ProbeRecord): Item =>
-  encode('PROBE', probeKey(at, probeName(record.container, record.probeType)), record);
+/**
+ * The name under which PROBE has `lastChangeTimeMs`. A release that knows only this name would say of a probe without
+ * it that it was never done, so it is still written. Items with the record's own name can be read already, so that a
+ * later release may write it.
+ */
+const changeTimeAttribute = 'lastProbeTimeMs';
+
+export function encodeProbe(at: TargetAddress, { lastChangeTimeMs, ...record }: ProbeRecord): Item {
+  const changeTime = lastChangeTimeMs !== undefined && { [changeTimeAttribute]: lastChangeTimeMs };
+  return encode('PROBE', probeKey(at, probeName(record.container, record.probeType)), { ...record, ...changeTime });
+}
 
 /**
  * The attribute of a PROBE item that DELETE sets for liveness and startup: from then on a commit of the holder can only
@@ -173,6 +182,7 @@ export const addedIn = ({ targetsAdded, cpuAdded }: Item): Added => ({
 export function updateTo(item: Item): Pick<Operation & { readonly kind: 'update' }, 'kind' | 'key' | 'set' | 'remove'> {
   const { pk, sk, ...set } = item;
   const names = Object.keys(schemas[item.kind as RecordKind].shape);
+  if (item.kind === 'PROBE') names.push(changeTimeAttribute);
   return { kind: 'update', key: { pk, sk }, set, remove: names.filter((name) => set[name] === undefined) };
 }
 
@@ -196,7 +206,8 @@ export function decodeTarget(item: Item): Decoded<TargetRecord> {
 }
 
 export function decodeProbe(item: Item): Decoded<ProbeRecord> {
-  const decoded = decode('PROBE', probeSchema, item);
+  const { [changeTimeAttribute]: lastChangeTimeMs } = item;
+  const decoded = decode('PROBE', probeSchema, lastChangeTimeMs === undefined ? item : { ...item, lastChangeTimeMs });
   if (decoded.kind === 'poison') return decoded;
   return named(decoded, item, `#PROBE#${probeName(decoded.record.container, decoded.record.probeType)}`);
 }

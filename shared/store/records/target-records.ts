@@ -190,7 +190,7 @@ export const probeSchema: ObjectSchema<ProbeRecord> = z.object({
   specDigest: text,
   output: text,
   failureClass: failureClass.exactOptional(),
-  lastProbeTimeMs: instantMs.exactOptional(),
+  lastChangeTimeMs: instantMs.exactOptional(),
   unknown: probeUnknown.exactOptional(),
   endedAtMs: instantMs.exactOptional(),
   endedWith: finding.exactOptional(),
