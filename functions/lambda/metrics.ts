@@ -4,8 +4,9 @@
  * alarms watch becomes a metric; the other values are fields of the log line. Source: "Specification: Embedded metric
  * format", CloudWatch.
  */
+
 import type { Clock } from '../../shared/lib/clock.ts';
-import type { StoreCall } from '../../shared/store/item-size.ts';
+import type { StoreCall } from '../../shared/store/dynamodb/capacity.ts';
 import type { FunctionName } from '../bundling.ts';
 import { writeLine } from './log.ts';
 

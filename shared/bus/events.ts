@@ -1,52 +1,20 @@
 /**
  * The events on the bus. Each has one zod schema, from which the TypeScript type and the published JSON Schema are
- * derived.
+ * derived. What the table and the API have too is described in shared/schema/terms.ts.
  */
 import * as z from 'zod';
+import * as terms from '../schema/terms.ts';
+
+const { probeType, result } = terms;
 
 export const schemaVersion = 1;
 
-const probeType = z.enum(['liveness', 'readiness', 'startup']);
-const result = z.enum(['success', 'failure', 'unknown']);
 const instant = z.iso.datetime();
 
 const target = z.object({ namespace: z.string(), name: z.string(), uid: z.string() });
 
-const attempt = z.object({
-  time: instant,
-  outcome: z.enum(['success', 'warning', 'failure', 'unknown']),
-  output: z.string(),
-  error: z.string().optional(),
-  failureClass: z.string().optional(),
-  timings: z.object({
-    dnsMs: z.number().optional(),
-    connectMs: z.number().optional(),
-    tlsMs: z.number().optional(),
-    firstByteMs: z.number().optional(),
-    totalMs: z.number(),
-  }),
-});
-
-const condition = z.object({
-  type: z.string(),
-  status: z.enum(['True', 'False', 'Unknown']),
-  reason: z.string().optional(),
-  message: z.string().optional(),
-});
-
-const targetStatus = z.object({
-  phase: z.string(),
-  conditions: z.array(condition),
-  containers: z.array(
-    z.object({
-      name: z.string(),
-      containerID: z.string(),
-      ready: z.boolean(),
-      started: z.boolean(),
-      restartCount: z.int(),
-    }),
-  ),
-});
+const attempt = z.object({ time: instant, ...terms.attempt });
+const targetStatus = z.object(terms.shownStatus);
 
 /** Of an event about the prober of a shard. */
 const ofShard = {
@@ -75,7 +43,7 @@ export const eventSchemas = {
     /** Absent if the result is unknown because the worker has ended or starts again. */
     result: result.optional(),
     /** Why the probe cannot be executed, if the result is unknown for that reason. */
-    reason: z.enum(['PolicyDenied', 'ProberError']).optional(),
+    reason: terms.unknownReason.optional(),
     failureClass: z.string().optional(),
     /** Absent if the container's probe had no result before. */
     previousResult: result.optional(),
@@ -93,30 +61,8 @@ export const eventSchemas = {
   }),
   'Container Unhealthy': z.object(recorded),
   'Container Probe Warning': z.object(recorded),
-  'Container Restart Requested': z.object({
-    ...common,
-    container: z.string(),
-    containerID: z.string(),
-    probeType,
-    message: z.string(),
-    /**
-     * 1 for the first request after the container failed. Increases each time the request is repeated because the
-     * container still fails.
-     */
-    attempt: z.int().min(1),
-    restartPolicy: z.enum(['Always', 'OnFailure', 'Never']),
-    terminationGracePeriodSeconds: z.int(),
-  }),
-  'Container Recovered': z.object({
-    ...common,
-    container: z.string(),
-    containerID: z.string(),
-    probeType,
-    message: z.string(),
-    /** How many restarts were requested since the container failed. */
-    attempts: z.int().min(0),
-    failedSince: instant,
-  }),
+  'Container Restart Requested': z.object({ ...common, ...terms.restartRequested }),
+  'Container Recovered': z.object({ ...common, ...terms.recovered, failedSince: instant }),
   'Prober Degraded': z.object({
     ...ofShard,
     reason: z.string(),

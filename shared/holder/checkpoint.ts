@@ -3,16 +3,13 @@
  * those that differ from their PROBE item are written to the CHECKPOINT items of their bucket. An entry counts only for
  * the same uid and streak.
  */
+
 import { isPendingAtHandover } from '../core/kubelet/ticker.ts';
 import { sleep } from '../lib/clock.ts';
 import { itemBytes, itemBytesMax } from '../store/item-size.ts';
-import {
-  type CheckpointEntry,
-  type CheckpointRecord,
-  decodeCheckpoint,
-  encodeCheckpoint,
-} from '../store/records/items.ts';
+import { decodeCheckpoint, encodeCheckpoint } from '../store/records/items.ts';
 import { type Bucket, checkpointPartOf, probeKey } from '../store/records/keys.ts';
+import type { CheckpointEntry, CheckpointRecord } from '../store/records/shard-records.ts';
 import { type Item, StoreUnavailable } from '../store/store.ts';
 import { writeSurely } from '../table/write.ts';
 import { epochCheck } from './commit/plan.ts';

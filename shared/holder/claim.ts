@@ -3,13 +3,14 @@
  * buckets, wherever a lower token stands. Every later write of the run is conditional on that token, so only the
  * highest token can ever commit. A warm run writes EPOCH only where it writes anything else.
  */
+
 import type { Unheld } from '../core/kubelet/ticker.ts';
 import { lastBeat } from '../core/shards/beat.ts';
 import type { ShardMessage } from '../queue/queue.ts';
 import { doneSlotOf, isAhead, isPassed, notPassed } from '../schedule/slots.ts';
-import { encodeEpoch, encodeRun, generationAttribute, type RunRecord, updateTo } from '../store/records/items.ts';
+import { encodeEpoch, encodeRun, generationAttribute, updateTo } from '../store/records/items.ts';
 import { type Bucket, layoutKey, runKey } from '../store/records/keys.ts';
-import { pastOf } from '../store/records/run-of-epoch.ts';
+import { pastOf, type RunRecord } from '../store/records/shard-records.ts';
 import type { Condition, Operation } from '../store/store.ts';
 import { writeKnown, writeSurely } from '../table/write.ts';
 import { type Inherited, inheritedFrom, predecessorsOf, runOf } from './inherited.ts';

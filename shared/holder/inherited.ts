@@ -14,9 +14,9 @@ import {
   seenAtMsOf,
   staleAfterMs,
 } from '../core/status/freshness.ts';
-import { decodeEpoch, decodeRun, type RunRecord } from '../store/records/items.ts';
+import { decodeEpoch, decodeRun } from '../store/records/items.ts';
 import { type Bucket, epochKey, runKey } from '../store/records/keys.ts';
-import { type ObservedRun, observedFor } from '../store/records/run-of-epoch.ts';
+import { type ObservedRun, observedFor, type RunRecord } from '../store/records/shard-records.ts';
 import type { Item, Key } from '../store/store.ts';
 import { readChanges } from '../table/change-counters.ts';
 import type { HeldTarget } from './probing/worker.ts';

@@ -84,7 +84,7 @@ function probeReading(held: HeldTarget, { name, container, probeType }: SpecProb
   const status = containerStatus(held.observed, container.spec.name);
   const shown = shownOf(record, parseContainerID(status?.containerID ?? ''));
   // Only changes are committed, so the record has the time of an earlier probe.
-  const lastProbeAtMs = held.workers.get(name)?.triedAtMs ?? record?.lastProbeTimeMs;
+  const lastProbeAtMs = held.workers.get(name)?.triedAtMs ?? record?.lastChangeTimeMs;
   return {
     container: container.spec.name,
     probeType,

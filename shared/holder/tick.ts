@@ -10,7 +10,7 @@ import { planTick, type TickProbe, type TickSlot } from '../core/shards/tick-pla
 import { cpuMs } from '../core/spec/handlers.ts';
 import { sleep, within } from '../lib/clock.ts';
 import type { ShardMessage } from '../queue/queue.ts';
-import type { RunRecord } from '../store/records/items.ts';
+import type { RunRecord } from '../store/records/shard-records.ts';
 import type { Holder } from './holder.ts';
 import type { DueLoop } from './probing/due-loop.ts';
 import { phasedOf } from './probing/held-spec.ts';

@@ -4,6 +4,7 @@
 import * as z from 'zod';
 import { sampleMax } from '../core/self/second-look.ts';
 import { bucketCount } from '../core/shards/slots.ts';
+import { probeType } from '../schema/terms.ts';
 import type { LookMessage, ShardMessage } from './queue.ts';
 
 /** A shard's message has some 200 characters, the longest look 2,500. A longer one is invalid and not parsed. */
@@ -42,7 +43,7 @@ const lookSchema: z.ZodType<LookMessage> = z
           namespace: z.string(),
           name: z.string(),
           container: z.string(),
-          probeType: z.enum(['liveness', 'readiness', 'startup']),
+          probeType,
         }),
       )
       .max(sampleMax),

@@ -17,7 +17,7 @@ import {
   tickSlotMs,
 } from '../core/shards/slots.ts';
 import type { ShardMessage } from '../queue/queue.ts';
-import type { RunRecord } from '../store/records/items.ts';
+import type { RunRecord } from '../store/records/shard-records.ts';
 
 export type ScheduledShard = { readonly shard: LayoutShard; readonly run?: RunRecord };
 

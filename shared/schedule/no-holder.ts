@@ -3,12 +3,14 @@
  * `Prober Recovered` once. The published state is stored, because the next minute's schedule is another process. If two
  * schedules run at the same time, only one publishes a recovery.
  */
+
 import type { Bus } from '../bus/bus.ts';
 import type { BusEvent } from '../bus/events.ts';
 import type { BucketRange } from '../core/shards/layout.ts';
 import { tickSlotMs } from '../core/shards/slots.ts';
-import { decodeNoHolder, encodeNoHolder, type NoHolder, updateTo } from '../store/records/items.ts';
+import { decodeNoHolder, encodeNoHolder, updateTo } from '../store/records/items.ts';
 import { bucketName, noHolderKey } from '../store/records/keys.ts';
+import type { NoHolder } from '../store/records/shard-records.ts';
 import type { Condition, Item } from '../store/store.ts';
 import { type WritePorts, writeSurely } from '../table/write.ts';
 import { type ScheduledShard, silentMs } from './messages.ts';

@@ -5,14 +5,16 @@
  * and holding the shards must not wait for it. It keeps nothing in memory, and everything that it sends may arrive
  * twice: the queue deduplicates by id, the receiver by slot, the table by token.
  */
+
 import type { Bus } from '../bus/bus.ts';
 import { lookAgainMs } from '../core/shards/beat.ts';
 import { type Capacity, functionCapacity, type LayoutContext, type LayoutShard } from '../core/shards/layout.ts';
 import type { Rollout } from '../core/shards/rollout.ts';
 import { sleep } from '../lib/clock.ts';
 import { type QueueSender, QueueUnavailable } from '../queue/queue.ts';
-import { decodeRun, type RunRecord } from '../store/records/items.ts';
+import { decodeRun } from '../store/records/items.ts';
 import { runKey } from '../store/records/keys.ts';
+import type { RunRecord } from '../store/records/shard-records.ts';
 import type { Store } from '../store/store.ts';
 import { announceLayout, type LayoutPorts, nextLayout, readLayout, type StandingLayout } from './layout.ts';
 import {

@@ -3,12 +3,14 @@
  * targets of a bucket again when its change counters have moved, which they do before and after each change. So a lost
  * answer, a repetition or a second schedule can delay a weight but never leave it wrong.
  */
+
 import { bucketCount } from '../core/shards/slots.ts';
 import { type BucketWeight, noWeight, sumOf, weightFormula, weightOf } from '../core/shards/weight.ts';
 import { within } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { addedIn, decodeTarget, decodeWeight, encodeWeight, type WeightRecord } from '../store/records/items.ts';
+import { addedIn, decodeTarget, decodeWeight, encodeWeight } from '../store/records/items.ts';
 import { type Bucket, bucketName, bucketPk, weightsPk } from '../store/records/keys.ts';
+import type { WeightRecord } from '../store/records/shard-records.ts';
 import type { Item, Store } from '../store/store.ts';
 import { changesTotal, readChanges } from '../table/change-counters.ts';
 import { type WritePorts, writeSurely } from '../table/write.ts';

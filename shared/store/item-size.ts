@@ -1,11 +1,8 @@
-/** DynamoDB's size and capacity rules ("DynamoDB item sizes and formats"), so that every adapter counts alike. */
+/** DynamoDB's rule for the size of an item ("DynamoDB item sizes and formats"), so that every adapter refuses alike. */
 import { trimOf } from '../core/go/text.ts';
 
 /** The largest item, including attribute names in UTF-8. */
 export const itemBytesMax = 400 * 1024;
-
-const readUnitBytes = 4096;
-const writeUnitBytes = 1024;
 
 /** The overhead of a list or map, and of each of its elements. */
 const documentBytes = 3;
@@ -32,19 +29,3 @@ function numberBytes(value: number): number {
   const digits = trimOf(written.replace('.', ''), '0');
   return Math.ceil(digits.length / 2) + 1 + (value < 0 ? 1 : 0);
 }
-
-export function readUnits(bytes: number, eventuallyConsistent: boolean): number {
-  return Math.max(1, Math.ceil(bytes / readUnitBytes)) * (eventuallyConsistent ? 0.5 : 1);
-}
-
-/** A write counts the larger of the old and the new item. A failed condition costs the same. */
-export function writeUnits(bytes: number, transactional: boolean): number {
-  return Math.max(1, Math.ceil(bytes / writeUnitBytes)) * (transactional ? 2 : 1);
-}
-
-/** One call to the store, for cost figures. */
-export type StoreCall = {
-  readonly operation: 'get' | 'query' | 'put' | 'update' | 'transaction';
-  readonly readUnits: number;
-  readonly writeUnits: number;
-};

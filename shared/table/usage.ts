@@ -3,10 +3,12 @@
  * registration adds to counters of its bucket, which the schedule stores with each weight, so a lost addition is
  * corrected when the bucket is weighed again.
  */
+
 import type { Usage } from '../core/shards/quota.ts';
 import { bucketCount } from '../core/shards/slots.ts';
-import { type Added, addedIn, decodeWeight, type WeightRecord } from '../store/records/items.ts';
+import { type Added, addedIn, decodeWeight } from '../store/records/items.ts';
 import { type Bucket, weightsPk } from '../store/records/keys.ts';
+import type { WeightRecord } from '../store/records/shard-records.ts';
 import type { Store } from '../store/store.ts';
 import { readChanges } from './change-counters.ts';
 

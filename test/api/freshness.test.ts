@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { freshnessReader } from '../../shared/api/targets/freshness.ts';
-import { type EpochRecord, encodeEpoch, encodeRun, type RunRecord } from '../../shared/store/records/items.ts';
+import { encodeEpoch, encodeRun } from '../../shared/store/records/items.ts';
 import { bucketName, targetAddress } from '../../shared/store/records/keys.ts';
+import type { EpochRecord, RunRecord } from '../../shared/store/records/shard-records.ts';
 import { sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import type { Item, Store } from '../../shared/store/store.ts';
 import { apiWorld, startMs, targetPath } from './world.ts';

@@ -115,7 +115,7 @@ describe('the result of a probe is shown', () => {
 });
 
 describe('the time of the last probe', () => {
-  const written = { ...succeeded, lastProbeTimeMs: startMs + 5_000 };
+  const written = { ...succeeded, lastChangeTimeMs: startMs + 5_000 };
 
   test('moves with the beat, by whole periods, while nothing is written', async () => {
     const ages: number[] = [];

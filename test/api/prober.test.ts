@@ -1,9 +1,11 @@
 /** `GET /v1/prober`: shards, the releases that hold them, and how current they are. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ProberView } from '../../shared/api/routes/prober.ts';
-import { encodeLayout, encodeRun, type RunRecord } from '../../shared/store/records/items.ts';
+import { encodeLayout, encodeRun } from '../../shared/store/records/items.ts';
 import { layoutKey } from '../../shared/store/records/keys.ts';
+import type { RunRecord } from '../../shared/store/records/shard-records.ts';
 import { apiWorld, startMs } from './world.ts';
 
 const instant = (ms: number) => new Date(ms).toISOString();

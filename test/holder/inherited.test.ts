@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inheritedFrom } from '../../shared/holder/inherited.ts';
-import type { ObservedRun } from '../../shared/store/records/run-of-epoch.ts';
+import type { ObservedRun } from '../../shared/store/records/shard-records.ts';
 
 const sound: ObservedRun = { observedAtMs: 5_000, degraded: false, degradedTold: false, behind: {} };
 

@@ -1,9 +1,10 @@
 /** Which instants a run of tick mode covers, by what the one before has left. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { slotOf, tickSlotMs } from '../../shared/core/shards/slots.ts';
 import { coveredBy } from '../../shared/holder/tick.ts';
-import type { RunRecord } from '../../shared/store/records/items.ts';
+import type { RunRecord } from '../../shared/store/records/shard-records.ts';
 
 const beginOf = (slot: number): number => slotOf({ from: 0, mode: 'tick' }, slot).beginMs;
 

@@ -2,11 +2,14 @@
  * Counts what each component of a simulated world does: calls by what they ask for, capacity units of the table, and
  * CPU of the model.
  */
-import { itemBytes, readUnits, writeUnits } from '../../shared/store/item-size.ts';
+
+import { writeUnits } from '../../shared/store/dynamodb/capacity.ts';
+import { itemBytes } from '../../shared/store/item-size.ts';
 import type { Item, Store } from '../../shared/store/store.ts';
 import { getSite, querySite, writeSite } from '../sim/store.ts';
 import type { AppliedWrite } from '../sim/table.ts';
 import type { World } from '../sim/world.ts';
+import { readUnits } from '../support/unit-counter.ts';
 
 export const components = ['api', 'schedule', 'prober', 'status-sync'] as const;
 export type Component = (typeof components)[number];

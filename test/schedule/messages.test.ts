@@ -4,7 +4,7 @@ import { lastBeat } from '../../shared/core/shards/beat.ts';
 import type { LayoutShard } from '../../shared/core/shards/layout.ts';
 import { aheadMsMax, slotAt } from '../../shared/core/shards/slots.ts';
 import { isDoubtful, rescueMessage, slotMessages } from '../../shared/schedule/messages.ts';
-import type { RunRecord } from '../../shared/store/records/items.ts';
+import type { RunRecord } from '../../shared/store/records/shard-records.ts';
 
 const nowMs = Date.UTC(2030, 0, 1);
 /** Of a schedule whose clock was an hour ahead. */

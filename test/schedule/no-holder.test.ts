@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { BusEvent } from '../../shared/bus/events.ts';
 import type { ScheduledShard } from '../../shared/schedule/messages.ts';
 import { publishNoHolder } from '../../shared/schedule/no-holder.ts';
-import type { RunRecord } from '../../shared/store/records/items.ts';
+import type { RunRecord } from '../../shared/store/records/shard-records.ts';
 import { beforeWrite } from '../support/store-wraps.ts';
 import { inScheduleWorld, minuteMs, scheduleWorld } from './schedule-world.ts';
 

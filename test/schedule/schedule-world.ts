@@ -1,4 +1,5 @@
 /** A schedule in the simulated world, with a queue in process and a bus that takes only what the test lets it take. */
+
 import type { Bus } from '../../shared/bus/bus.ts';
 import type { BusEvent } from '../../shared/bus/events.ts';
 import type { Layout, LayoutShard } from '../../shared/core/shards/layout.ts';
@@ -8,14 +9,9 @@ import { reasonToDrop } from '../../shared/holder/receipt.ts';
 import { inProcessQueue } from '../../shared/queue/in-process.ts';
 import { type QueueSender, QueueUnavailable, type ShardMessage } from '../../shared/queue/queue.ts';
 import { runSchedule, type ScheduleOptions } from '../../shared/schedule/schedule.ts';
-import {
-  changeCounted,
-  decodeLayout,
-  encodeRun,
-  encodeTarget,
-  type RunRecord,
-} from '../../shared/store/records/items.ts';
+import { changeCounted, decodeLayout, encodeRun, encodeTarget } from '../../shared/store/records/items.ts';
 import { bucketOf, layoutKey, targetAddress, targetHash, targetKey } from '../../shared/store/records/keys.ts';
+import type { RunRecord } from '../../shared/store/records/shard-records.ts';
 import type { Item, Operation, Query, Store } from '../../shared/store/store.ts';
 import { specOf, targetRecordOf, tcpProbe } from '../support/pods.ts';
 import { shardWorld } from '../support/shard-world.ts';

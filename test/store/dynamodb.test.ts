@@ -3,13 +3,14 @@ import { describe, test } from 'node:test';
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
+import type { StoreCall } from '../../shared/store/dynamodb/capacity.ts';
 import { dynamodbStore } from '../../shared/store/dynamodb/dynamodb.ts';
-import type { StoreCall } from '../../shared/store/item-size.ts';
 import { sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import { type Store, StoreUnavailable } from '../../shared/store/store.ts';
 import { hangContract } from '../contract/hangs.ts';
 import { storeContract } from '../contract/store.ts';
 import { createTable, localClient } from '../support/dynamodb-local.ts';
+import { countedStore } from '../support/unit-counter.ts';
 import { dynamodbForTests, requestTimeoutMs } from './dynamodb-bench.ts';
 
 const ports = { clock: systemClock, random: systemRandom };
@@ -42,12 +43,12 @@ describe('DynamoDB', () => {
     client.destroy();
   });
 
-  test('its units are those that the SQLite store computes', async () => {
+  test('its units are those that are counted for a store of another kind', async () => {
     const { client, close } = await tableOf('units');
     const [theirs, ours]: [StoreCall[], StoreCall[]] = [[], []];
-    const sqlite = sqliteStore({ path: ':memory:', onCall: (call) => ours.push(call) });
+    const sqlite = sqliteStore({ path: ':memory:' });
     await exercise(dynamodbStore({ ...ports, client, tableName: 'units', onCall: (call) => theirs.push(call) }));
-    await exercise(sqlite);
+    await exercise(countedStore(sqlite, (call) => ours.push(call)));
     assert.deepEqual(ours, theirs);
     sqlite.close();
     close();

@@ -111,6 +111,29 @@ test('an update to a record removes what the record no longer has', async () => 
   store.close();
 });
 
+describe('the time of the last change', () => {
+  const changed = { ...probe, lastChangeTimeMs: 5 };
+  const { lastProbeTimeMs, ...rest } = encodeProbe(at, changed);
+
+  test('has the name that a release before this one reads', () => assert.equal(lastProbeTimeMs, 5));
+
+  test('is read by the name that a later release may write, too', () => {
+    const later = { ...rest, lastChangeTimeMs: 5 };
+    assert.deepEqual(decodeProbe(later), { kind: 'ok', record: changed });
+  });
+
+  test('leaves no other time behind, whichever release wrote it', async () => {
+    const store = sqliteStore({ path: ':memory:' });
+    for (const [token, record] of Object.entries({ a: changed, b: probe })) {
+      const put = { ...rest, lastChangeTimeMs: 7, lastProbeTimeMs: 8 };
+      await store.write([{ kind: 'put', item: put }], { token: `${token} put` });
+      await store.write([updateTo(encodeProbe(at, record))], { token });
+      assert.deepEqual(await store.get({ pk: rest.pk, sk: rest.sk }), encodeProbe(at, record));
+    }
+    store.close();
+  });
+});
+
 test('a change is counted in the slice of its target', async () => {
   const store = sqliteStore({ path: ':memory:' });
   await store.write([changeCounted(at)], { token: 'a' });

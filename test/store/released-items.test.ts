@@ -14,8 +14,15 @@ const itemsFolder = new URL('items/', import.meta.url);
 /** What only the store and its conditions read. */
 const besideTheRecord = /^(pk|sk|kind|schemaVersion|expiresAt|eventKind|lastWrite|probeRequestWrites|generation:.*)$/;
 
+/** Attributes whose name in the table is not the record's. */
+const recordNames = new Map([['lastProbeTimeMs', 'lastChangeTimeMs']]);
+
 const recordIn = (item: Item) =>
-  Object.fromEntries(Object.entries(item).filter(([name]) => !besideTheRecord.test(name)));
+  Object.fromEntries(
+    Object.entries(item)
+      .filter(([name]) => !besideTheRecord.test(name))
+      .map(([name, value]) => [recordNames.get(name) ?? name, value]),
+  );
 
 const decoded = (item: Item): Decoded<unknown> => {
   const codec = codecs[String(item.kind)];

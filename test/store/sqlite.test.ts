@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import type { StoreCall } from '../../shared/store/item-size.ts';
 import { sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import { StoreUnavailable } from '../../shared/store/store.ts';
 import { hangContract } from '../contract/hangs.ts';
@@ -109,30 +108,5 @@ test('a sweep removes what has expired, at most so many at a time', async () => 
   assert.equal(store.sweep(21_000, 10), 0);
   const kept = (await store.query({ pk: 'p' })).map((one) => one.sk);
   assert.deepEqual(kept, ['2', '3', '4']);
-  store.close();
-});
-
-test('calls are counted in DynamoDB’s units', async () => {
-  const calls: StoreCall[] = [];
-  const store = sqliteStore({ path: ':memory:', onCall: (call) => calls.push(call) });
-  const large = { pk: 'p', sk: 'large', blob: 'x'.repeat(4000) };
-  await store.write([{ kind: 'put', item: large }], { token: 'a' });
-  await store.write([{ kind: 'update', key: { pk: 'p', sk: 's' }, add: { x: 1 } }], { token: 'b' });
-  await store.write(
-    [
-      { kind: 'check', key: { pk: 'p', sk: 's' }, if: [{ kind: 'exists' }] },
-      { kind: 'delete', key: { pk: 'p', sk: 'large' } },
-    ],
-    { token: 'c' },
-  );
-  await store.get({ pk: 'p', sk: 's' });
-  await store.query({ pk: 'p', eventuallyConsistent: true });
-  assert.deepEqual(calls, [
-    { operation: 'put', readUnits: 0, writeUnits: 4 },
-    { operation: 'update', readUnits: 0, writeUnits: 1 },
-    { operation: 'transaction', readUnits: 0, writeUnits: 10 },
-    { operation: 'get', readUnits: 1, writeUnits: 0 },
-    { operation: 'query', readUnits: 0.5, writeUnits: 0 },
-  ]);
   store.close();
 });

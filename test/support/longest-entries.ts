@@ -2,8 +2,9 @@
  * Checkpoint entries as long as they can be: a probe of each type, of targets that all lie in one bucket and have the
  * longest names.
  */
+
 import { namespaceLengthMax, targetNameLengthMax } from '../../shared/core/spec/limits.ts';
-import type { CheckpointEntry } from '../../shared/store/records/items.ts';
+import type { CheckpointEntry } from '../../shared/store/records/shard-records.ts';
 
 const nameDigits = 8;
 const sliceDigits = 14;

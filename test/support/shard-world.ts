@@ -3,6 +3,7 @@
  * the product but the sockets, which a script stands for. A run can be stopped, or crash: then nothing it does reaches
  * the world any more.
  */
+
 import { apiApp } from '../../shared/api/app.ts';
 import type { TargetView } from '../../shared/api/schema/target-schema.ts';
 import type { Bus } from '../../shared/bus/bus.ts';
@@ -23,15 +24,9 @@ import { type Clock, endingClock, sleep } from '../../shared/lib/clock.ts';
 import type { ProbeMetricLabels } from '../../shared/prober/metrics.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
-import {
-  type Decoded,
-  decodeEvent,
-  decodeProbe,
-  decodeRun,
-  decodeStatus,
-  type RunRecord,
-} from '../../shared/store/records/items.ts';
+import { type Decoded, decodeEvent, decodeProbe, decodeRun, decodeStatus } from '../../shared/store/records/items.ts';
 import { bucketPk, eventPrefix, prefixEnd, runKey, statusKey, targetAddress } from '../../shared/store/records/keys.ts';
+import type { RunRecord } from '../../shared/store/records/shard-records.ts';
 import { sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import type { Item, Store } from '../../shared/store/store.ts';
 import { currentLayout } from './current-layout.ts';

@@ -3,6 +3,7 @@ import type { TargetName } from '../../core/spec/names.ts';
 import '../zod-openapi.ts';
 import * as z from 'zod';
 import type { EventRecord } from '../../core/spec/records.ts';
+import { attempt, historyEntry } from '../../schema/terms.ts';
 import { decodeEvent } from '../../store/records/items.ts';
 import { eventPrefix, latestPrefix, prefixEnd, targetAddress } from '../../store/records/keys.ts';
 import type { Item } from '../../store/store.ts';
@@ -10,46 +11,15 @@ import type { ApiDeps } from '../deps.ts';
 import { jsonResponse, problemResponse } from '../http/problem.ts';
 import { readWhole, wholeParam } from '../http/query-params.ts';
 import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../route.ts';
-import { probeType, result } from '../schema/target-schema.ts';
 import { instantText } from '../targets/instant-text.ts';
 import { readTargetOr } from '../targets/read-target.ts';
 
 const instant = z.string().openapi({ format: 'date-time' });
 
-const attemptSchema = z
-  .object({
-    time: instant,
-    outcome: z.enum(['success', 'warning', 'failure', 'unknown']),
-    output: z.string(),
-    error: z.string().optional(),
-    failureClass: z.string().optional(),
-    timings: z.object({
-      dnsMs: z.number().optional(),
-      connectMs: z.number().optional(),
-      tlsMs: z.number().optional(),
-      firstByteMs: z.number().optional(),
-      totalMs: z.number(),
-    }),
-  })
-  .openapi('Attempt');
+const attemptSchema = z.object({ time: instant, ...attempt }).openapi('Attempt');
 
 export const eventSchema = z
-  .object({
-    id: z.string(),
-    time: instant,
-    kind: z.enum(['transition', 'recorded']),
-    type: z.enum(['Normal', 'Warning']),
-    reason: z.string(),
-    message: z.string(),
-    container: z.string().optional(),
-    probeType: probeType.optional(),
-    containerID: z.string().optional(),
-    result: result.optional(),
-    previousResult: result.optional(),
-    initial: z.boolean().optional(),
-    count: z.int(),
-    attempts: z.array(attemptSchema),
-  })
+  .object({ id: z.string(), time: instant, ...historyEntry, attempts: z.array(attemptSchema) })
   .openapi('Event');
 
 export type EventView = z.infer<typeof eventSchema>;
@@ -95,7 +65,7 @@ async function lastEvents(
 }
 
 function eventView({ uid: _, timeMs, attempts, ...event }: EventRecord): EventView {
-  const shown = attempts.map(({ timeMs: attemptMs, ...attempt }) => ({ time: instantText(attemptMs), ...attempt }));
+  const shown = attempts.map(({ timeMs: attemptMs, ...rest }) => ({ time: instantText(attemptMs), ...rest }));
   return { ...event, time: instantText(timeMs), attempts: shown };
 }
 

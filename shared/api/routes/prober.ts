@@ -1,8 +1,9 @@
 /** What the prober itself does: which shards there are, which release holds each, and how current each is. */
+import type { LayoutRecord, RunRecord } from '../../store/records/shard-records.ts';
 import '../zod-openapi.ts';
 import * as z from 'zod';
 import type { LayoutShard } from '../../core/shards/layout.ts';
-import { type Decoded, decodeLayout, decodeRun, type LayoutRecord, type RunRecord } from '../../store/records/items.ts';
+import { type Decoded, decodeLayout, decodeRun } from '../../store/records/items.ts';
 import { hashRangeOf, layoutKey, runKey } from '../../store/records/keys.ts';
 import type { Item, Key } from '../../store/store.ts';
 import type { ApiDeps } from '../deps.ts';

@@ -3,7 +3,8 @@ import { at, type FieldProblem, unless } from '../../core/spec/field-problem.ts'
 import type { TargetSpec } from '../../core/spec/spec.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { ownProperty } from '../../lib/own-property.ts';
-import { lifecycles, type Manifest } from './manifest-schema.ts';
+import { lifecycle } from '../../schema/terms.ts';
+import type { Manifest } from './manifest-schema.ts';
 
 /** The prefix of annotations that have a meaning here. An unknown one is an error, like an unknown field. */
 export const annotationPrefix = 'probelet.dev/';
@@ -39,7 +40,7 @@ export function lifecycleOf({ spec, metadata }: Manifest): Lifecycle | undefined
 /** undefined: there is no such annotation, or its value is invalid. */
 export function annotatedLifecycle(annotations: Annotations): Lifecycle | undefined {
   const value = ownProperty(annotations, lifecycleAnnotation);
-  return lifecycles.find((lifecycle) => lifecycle === value);
+  return lifecycle.options.find((each) => each === value);
 }
 
 /** Annotations of the prefix that are unknown, have an invalid value, or contradict the spec. */
@@ -62,7 +63,7 @@ function nameProblems(key: string, name: string): readonly FieldProblem[] {
 
 function lifecycleProblems(value: string, ofSpec: Lifecycle | undefined): readonly FieldProblem[] {
   const pointer = pointerOf(lifecycleAnnotation);
-  if (!lifecycles.some((lifecycle) => lifecycle === value))
-    return [{ pointer, detail: `must be one of ${lifecycles.join(', ')}` }];
+  if (!lifecycle.options.some((each) => each === value))
+    return [{ pointer, detail: `must be one of ${lifecycle.options.join(', ')}` }];
   return unless(ofSpec === undefined || value === ofSpec, pointer, `must be absent, or ${ofSpec} as spec.lifecycle is`);
 }

@@ -3,12 +3,11 @@ import '../zod-openapi.ts';
 import * as z from 'zod';
 import { listed } from '../../core/spec/field-problem.ts';
 import { handlerKinds } from '../../core/spec/handlers.ts';
+import { exitCodeOperator, lifecycle, restartAction, restartPolicy } from '../../schema/terms.ts';
 import { handlerInputs } from './handler-schemas.ts';
 
 const whole = z.int();
 const texts = z.record(z.string(), z.string());
-export const lifecycles = ['static', 'reported'] as const;
-export const restartPolicy = z.enum(['Always', 'OnFailure', 'Never']);
 
 const probe = z
   .strictObject({
@@ -37,8 +36,8 @@ const container = z
     restartPolicyRules: z
       .array(
         z.strictObject({
-          action: z.enum(['Restart', 'RestartAllContainers']),
-          exitCodes: z.strictObject({ operator: z.enum(['In', 'NotIn']), values: z.array(whole).optional() }),
+          action: restartAction,
+          exitCodes: z.strictObject({ operator: exitCodeOperator, values: z.array(whole).optional() }),
         }),
       )
       .optional(),
@@ -55,7 +54,7 @@ const spec = z
       .enum([...restartPolicy.options, ''])
       .optional()
       .openapi({ description: 'Empty: absent.' }),
-    lifecycle: z.enum(lifecycles).optional().openapi({
+    lifecycle: lifecycle.optional().openapi({
       description:
         'Who knows the container state: probelet itself (static, the default), or its reporter. The annotation probelet.dev/lifecycle of a Pod stands for it.',
     }),

@@ -7,11 +7,11 @@ import { isQualifiedName } from '../../core/spec/names.ts';
 import type { ReportRecord } from '../../core/spec/records.ts';
 import type { Condition, ContainerState, ContainerStatus } from '../../core/spec/types.ts';
 import { valueSize } from '../../lib/value-size.ts';
+import { conditionStatus, phase } from '../../schema/terms.ts';
 import { depthMax } from '../http/json-text.ts';
 import { type Checked, invalidFields, ok } from '../http/problem.ts';
 import { keptOutOfReport, keptOutOfReportAt } from './kept-out.ts';
 import { decodeShape } from './shape.ts';
-import { phase } from './target-schema.ts';
 
 const instant = z.iso.datetime({ offset: true });
 /** Kubernetes' limits are those of its fields; here the size of the item is limited instead. */
@@ -49,7 +49,7 @@ const containerStatus = z
 const condition = z
   .strictObject({
     type: z.string(),
-    status: z.enum(['True', 'False', 'Unknown']),
+    status: conditionStatus,
     reason: text.optional(),
     message: text.optional(),
     lastTransitionTime: instant.optional(),

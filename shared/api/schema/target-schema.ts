@@ -2,13 +2,11 @@
 import '../zod-openapi.ts';
 import * as z from 'zod';
 import type { UnknownReason } from '../../core/status/shown.ts';
+import * as terms from '../../schema/terms.ts';
 import { sortOrders } from '../lists/list-order.ts';
 import { handlerViews } from './handler-schemas.ts';
 
-export const probeType = z.enum(['liveness', 'readiness', 'startup']);
-export const result = z.enum(['success', 'failure', 'unknown']);
-export const phase = z.enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']);
-const conditionStatus = z.enum(['True', 'False', 'Unknown']);
+const { phase, probeType, restartPolicy, result } = terms;
 const instant = z.string().openapi({ format: 'date-time' });
 
 const probe = z
@@ -28,12 +26,12 @@ const container = z
     name: z.string(),
     ports: z.array(z.object({ name: z.string().optional(), containerPort: z.int() })).optional(),
     env: z.array(z.object({ name: z.string(), value: z.string() })).optional(),
-    restartPolicy: z.enum(['Always', 'OnFailure', 'Never']).optional(),
+    restartPolicy: restartPolicy.optional(),
     restartPolicyRules: z
       .array(
         z.object({
-          action: z.enum(['Restart', 'RestartAllContainers']),
-          exitCodes: z.object({ operator: z.enum(['In', 'NotIn']), values: z.array(z.int()) }),
+          action: terms.restartAction,
+          exitCodes: z.object({ operator: terms.exitCodeOperator, values: z.array(z.int()) }),
         }),
       )
       .optional(),
@@ -46,8 +44,8 @@ const container = z
 const specView = z
   .object({
     host: z.string(),
-    restartPolicy: z.enum(['Always', 'OnFailure', 'Never']),
-    lifecycle: z.enum(['static', 'reported']),
+    restartPolicy,
+    lifecycle: terms.lifecycle,
     terminationGracePeriodSeconds: z.int(),
     readinessGates: z.array(z.object({ conditionType: z.string() })),
     initContainers: z.array(container),
@@ -95,10 +93,7 @@ const containerStatus = z
 
 const condition = z
   .object({
-    type: z.string(),
-    status: conditionStatus,
-    reason: z.string().optional(),
-    message: z.string().optional(),
+    ...terms.condition,
     lastTransitionTime: instant.optional(),
     observedGeneration: z.int().optional(),
   })

@@ -2,10 +2,11 @@
  * How old the shown state of a target may be. Nothing is written per probe, so a reader joins the beat of the run that
  * holds the target's bucket. Source: docs/design/status.md, Freshness.
  */
+
 import { type Observed, seenAtMsOf, staleAfterMs } from '../../core/status/freshness.ts';
-import { decodeEpoch, decodeRun, type EpochRecord, type RunRecord } from '../../store/records/items.ts';
+import { decodeEpoch, decodeRun } from '../../store/records/items.ts';
 import { type Bucket, epochKey, runKey } from '../../store/records/keys.ts';
-import { type ObservedRun, observedFor } from '../../store/records/run-of-epoch.ts';
+import { type EpochRecord, type ObservedRun, observedFor, type RunRecord } from '../../store/records/shard-records.ts';
 import type { ApiDeps } from '../deps.ts';
 
 export type Freshness = {

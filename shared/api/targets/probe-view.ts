@@ -46,13 +46,13 @@ const withoutBehind = ({ observed }: Freshness): Freshness['observed'] => observ
 
 export function probeView(stored: StoredTarget, probe: SpecProbe, options: ViewOptions): ProbeStatusView {
   const record = stored.probes[probe.name];
-  const { onHold = false, version = 0, lastProbeTimeMs } = record ?? {};
+  const { onHold = false, version = 0, lastChangeTimeMs } = record ?? {};
   const lastMs = lastProbeMs(stored, probe, options);
   return {
     container: probe.container.spec.name,
     probeType: probe.probeType,
     ...resultView(stored, probe, options),
-    ...(lastProbeTimeMs !== undefined && { lastChangeTime: instantText(lastProbeTimeMs) }),
+    ...(lastChangeTimeMs !== undefined && { lastChangeTime: instantText(lastChangeTimeMs) }),
     ...(lastMs !== undefined && { lastProbeTime: instantText(lastMs) }),
     onHold,
     version,
@@ -127,7 +127,7 @@ function idleSinceMs(report: ReportRecord | undefined, container: ContainerStatu
  */
 function lastProbeMs(stored: StoredTarget, probe: SpecProbe, { freshness, nowMs }: ViewOptions): number | undefined {
   const record = stored.probes[probe.name];
-  const writtenMs = record?.lastProbeTimeMs;
+  const writtenMs = record?.lastChangeTimeMs;
   if (!record || !freshness.observed || !isProbedOn(stored, probe, record)) return writtenMs;
   const { namespace, name } = stored.target;
   const periodMs = probe.probe.periodSeconds * 1_000;

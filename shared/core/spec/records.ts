@@ -106,7 +106,8 @@ export type ProbeRecord = {
   /** Output of the probe that gave the result: at most `outputBytesMax` bytes, never a response body. */
   readonly output: string;
   readonly failureClass?: FailureClass;
-  readonly lastProbeTimeMs?: number;
+  /** When the last probe that changed anything was done. Absent: no probe has. */
+  readonly lastChangeTimeMs?: number;
   /** Set while the probe cannot be made: its last finding may no longer hold. A verdict clears it. */
   readonly unknown?: ProbeUnknown;
   /** Absent: it has written nothing to the event history. */

@@ -8,7 +8,7 @@ import type { ProbeRecord, TargetRecord } from '../../core/spec/records.ts';
 import type { PlacedContainer, Probe, ProbeName, SpecProbe } from '../../core/spec/spec.ts';
 import { hash32 } from '../../lib/hash32.ts';
 import type { ProbeOrder } from '../../prober/probe.ts';
-import type { CheckpointEntry } from '../../store/records/items.ts';
+import type { CheckpointEntry } from '../../store/records/shard-records.ts';
 import { hungProbeName } from './hung-probe.ts';
 
 /** The part of a worker that follows from its target's spec. */

@@ -2,6 +2,7 @@
  * Which workers the holder runs: kubelet's AddPod, StopLivenessAndStartup and RemovePod, as one comparison of a
  * target's items with what is held. An existing worker never stops the others from being added.
  */
+
 import {
   loadedTicker,
   newTargetTicker,
@@ -13,8 +14,8 @@ import {
 import type { ProbeRecord } from '../../core/spec/records.ts';
 import { type ProbeName, type SpecProbe, specProbes } from '../../core/spec/spec.ts';
 import { isStopped } from '../../core/status/shown.ts';
-import type { CheckpointEntry, CheckpointRecord } from '../../store/records/items.ts';
 import { probeKey } from '../../store/records/keys.ts';
+import type { CheckpointEntry, CheckpointRecord } from '../../store/records/shard-records.ts';
 import type { ReadTarget } from '../../table/targets.ts';
 import type { Holder } from '../holder.ts';
 import { inheritedSeenAtMs } from '../inherited.ts';

@@ -124,7 +124,7 @@ function withReport(
 ): ProbeRecord {
   const attempt = report?.attempts.at(-1);
   if (!attempt) return record;
-  const timed = { ...record, lastProbeTimeMs: attempt.timeMs };
+  const timed = { ...record, lastChangeTimeMs: attempt.timeMs };
   if (record.version === before.version) return timed;
   const { failureClass } = attempt;
   return { ...timed, output: outputOf(attempt), ...(failureClass && { failureClass }) };

@@ -1,9 +1,16 @@
 /** What each call to DynamoDB has cost, for a caller that wants to know it. */
 import type { ConsumedCapacity } from '@aws-sdk/client-dynamodb';
-import { itemBytes, type StoreCall, writeUnits } from '../item-size.ts';
+import { itemBytes } from '../item-size.ts';
 import type { Operation } from '../store.ts';
 import type { Failure } from './failure.ts';
 import { unmarshalled } from './value.ts';
+
+/** One call to the table, for cost figures. */
+export type StoreCall = {
+  readonly operation: 'get' | 'query' | 'put' | 'update' | 'transaction';
+  readonly readUnits: number;
+  readonly writeUnits: number;
+};
 
 export type CallReport = { readonly onCall?: (call: StoreCall) => void };
 
@@ -40,4 +47,11 @@ export function countedRefusal(
   );
   const units = operations.map((_, index) => writeUnits(bytes.get(index) ?? 0, operation === 'transaction'));
   onCall({ operation, readUnits: 0, writeUnits: units.reduce((sum, one) => sum + one, 0) });
+}
+
+const writeUnitBytes = 1024;
+
+/** A write counts the larger of the old and the new item. A failed condition costs the same. */
+export function writeUnits(bytes: number, transactional: boolean): number {
+  return Math.max(1, Math.ceil(bytes / writeUnitBytes)) * (transactional ? 2 : 1);
 }

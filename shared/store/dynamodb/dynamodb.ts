@@ -10,11 +10,11 @@
  * A throttled call has certainly not been executed, so the caller is asked to pace itself (`StoreThrottled`) at the
  * first throttle: repetitions in here would only add load where there is too much of it.
  */
+
 import { type ConsumedCapacity, type DynamoDBClient, GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { Access } from '../../aws/access.ts';
 import { type Clock, sleep } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
-import type { StoreCall } from '../item-size.ts';
 import { lastWriteAttribute, operationKey, requireValidWrite } from '../operation.ts';
 import {
   type Item,
@@ -27,7 +27,7 @@ import {
   StoreUnavailable,
   type WriteOutcome,
 } from '../store.ts';
-import { type CallReport, capacityOf, counted, countedRefusal } from './capacity.ts';
+import { type CallReport, capacityOf, counted, countedRefusal, type StoreCall } from './capacity.ts';
 import { dynamodbFailureOf, type Failure, type RawRefusal, whole } from './failure.ts';
 import { keyAttributes, writeCommand } from './request.ts';
 import { type Attributes, unmarshalled } from './value.ts';

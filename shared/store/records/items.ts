@@ -2,6 +2,7 @@
  * Converts records to items and back. An item is flat: the key, `kind`, `schemaVersion` and the record's attributes, so
  * that conditions can refer to them.
  */
+import type * as z from 'zod';
 import type {
   EventRecord,
   HangRecord,
@@ -32,31 +33,20 @@ import {
   weightKey,
 } from './keys.ts';
 import {
-  type LayoutRecord,
-  layoutSchema,
-  type NoHolderRecord,
-  noHolderSchema,
-  type WeightRecord,
-  weightSchema,
-} from './layout-schemas.ts';
-import {
   type CheckpointRecord,
   checkpointSchema,
   type EpochRecord,
   epochSchema,
-  eventSchema,
-  hangSchema,
-  probeSchema,
-  type RecordSchema,
-  reportSchema,
-  statusSchema,
-  targetSchema,
-} from './record-schemas.ts';
-import { type RunRecord, runSchema } from './run-schema.ts';
-
-export type { LayoutRecord, NoHolder, NoHolderRecord, WeightRecord } from './layout-schemas.ts';
-export type { CheckpointEntry, CheckpointRecord, EpochRecord } from './record-schemas.ts';
-export type { PastRun, RunRecord } from './run-schema.ts';
+  type LayoutRecord,
+  layoutSchema,
+  type NoHolderRecord,
+  noHolderSchema,
+  type RunRecord,
+  runSchema,
+  type WeightRecord,
+  weightSchema,
+} from './shard-records.ts';
+import { eventSchema, hangSchema, probeSchema, reportSchema, statusSchema, targetSchema } from './target-records.ts';
 
 /** Additive changes keep this version. A release rejects items with a higher one. */
 export const itemSchemaVersion = 1;
@@ -86,7 +76,7 @@ type RecordKind =
 
 export type ItemKind = RecordKind | 'CHANGES';
 
-const schemas: { readonly [kind in RecordKind]: RecordSchema<unknown> } = {
+const schemas: { readonly [kind in RecordKind]: { readonly shape: object } } = {
   TARGET: targetSchema,
   REPORT: reportSchema,
   PROBE: probeSchema,
@@ -106,8 +96,17 @@ export const encodeReport = (at: TargetAddress, record: ReportRecord): Item => e
 export const encodeStatus = (at: TargetAddress, record: StatusRecord): Item => encode('STATUS', statusKey(at), record);
 export const encodeHang = (at: TargetAddress, record: HangRecord): Item => encode('HANG', hangKey(at), record);
 
-export const encodeProbe = (at: TargetAddress, record: ProbeRecord): Item =>
-  encode('PROBE', probeKey(at, probeName(record.container, record.probeType)), record);
+/**
+ * The name under which PROBE has `lastChangeTimeMs`. A release that knows only this name would say of a probe without
+ * it that it was never done, so it is still written. Items with the record's own name can be read already, so that a
+ * later release may write it.
+ */
+const changeTimeAttribute = 'lastProbeTimeMs';
+
+export function encodeProbe(at: TargetAddress, { lastChangeTimeMs, ...record }: ProbeRecord): Item {
+  const changeTime = lastChangeTimeMs !== undefined && { [changeTimeAttribute]: lastChangeTimeMs };
+  return encode('PROBE', probeKey(at, probeName(record.container, record.probeType)), { ...record, ...changeTime });
+}
 
 /**
  * The attribute of a PROBE item that DELETE sets for liveness and startup: from then on a commit of the holder can only
@@ -183,6 +182,7 @@ export const addedIn = ({ targetsAdded, cpuAdded }: Item): Added => ({
 export function updateTo(item: Item): Pick<Operation & { readonly kind: 'update' }, 'kind' | 'key' | 'set' | 'remove'> {
   const { pk, sk, ...set } = item;
   const names = Object.keys(schemas[item.kind as RecordKind].shape);
+  if (item.kind === 'PROBE') names.push(changeTimeAttribute);
   return { kind: 'update', key: { pk, sk }, set, remove: names.filter((name) => set[name] === undefined) };
 }
 
@@ -206,7 +206,8 @@ export function decodeTarget(item: Item): Decoded<TargetRecord> {
 }
 
 export function decodeProbe(item: Item): Decoded<ProbeRecord> {
-  const decoded = decode('PROBE', probeSchema, item);
+  const { [changeTimeAttribute]: lastChangeTimeMs } = item;
+  const decoded = decode('PROBE', probeSchema, lastChangeTimeMs === undefined ? item : { ...item, lastChangeTimeMs });
   if (decoded.kind === 'poison') return decoded;
   return named(decoded, item, `#PROBE#${probeName(decoded.record.container, decoded.record.probeType)}`);
 }
@@ -222,7 +223,7 @@ function encode(kind: RecordKind, key: Key, record: object): Item {
   return { ...attributes, ...key, kind, schemaVersion: itemSchemaVersion };
 }
 
-function decode<Record>(kind: RecordKind, schema: RecordSchema<Record>, item: Item): Decoded<Record> {
+function decode<Record>(kind: RecordKind, schema: z.ZodType<Record>, item: Item): Decoded<Record> {
   const problem = headerProblem(kind, item);
   return problem ? poison(item, problem) : parsed(schema, item, item);
 }
@@ -237,7 +238,7 @@ function headerProblem(kind: ItemKind, item: Item): string | undefined {
 /** How many validation errors are shown. */
 const issuesMax = 3;
 
-function parsed<Record>(schema: RecordSchema<Record>, attributes: unknown, item: Item): Decoded<Record> {
+function parsed<Record>(schema: z.ZodType<Record>, attributes: unknown, item: Item): Decoded<Record> {
   const outcome = schema.safeParse(attributes);
   if (outcome.success) return { kind: 'ok', record: outcome.data };
   const issues = outcome.error.issues.slice(0, issuesMax);

@@ -3,12 +3,11 @@ import { hash } from 'node:crypto';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { ownProperty } from '../../lib/own-property.ts';
 import { conditionsHold } from '../condition.ts';
-import { itemBytes, itemBytesMax, readUnits, type StoreCall, writeUnits } from '../item-size.ts';
+import { itemBytes, itemBytesMax } from '../item-size.ts';
 import {
   attributesOf,
   definedOf,
   expiryAttribute,
-  lastWriteAttribute,
   operationKey,
   plainAttributes,
   requireValidWrite,
@@ -33,7 +32,6 @@ export type SqliteStore = Store & {
 type Options = {
   /** A file path or `:memory:`. */
   readonly path: string;
-  readonly onCall?: (call: StoreCall) => void;
   readonly onWrite?: OnWrite;
 };
 
@@ -61,8 +59,6 @@ type Context = {
   readonly isInMemory: boolean;
   readonly statements: ReturnType<typeof prepareStatements>;
   readonly recentWrites: RecentWrites;
-  /** Called with `?.`, so that units are computed only if there is a listener. */
-  readonly onCall: ((call: StoreCall) => void) | undefined;
   readonly onWrite: OnWrite | undefined;
 };
 
@@ -80,12 +76,10 @@ export function sqliteStore(options: Options): SqliteStore {
     isInMemory: path === ':memory:',
     statements: prepareStatements(database),
     recentWrites: recentWrites(),
-    onCall: options.onCall,
     onWrite: options.onWrite,
   };
   return {
-    get: async (key, { eventuallyConsistent = false } = {}) =>
-      withUnavailable(path, () => get(context, key, eventuallyConsistent)),
+    get: async (key) => withUnavailable(path, () => get(context, key)),
     query: async (query) => withUnavailable(path, () => select(context, query)),
     write: async (operations, { token }) => {
       requireValidWrite(operations, token);
@@ -132,9 +126,8 @@ function rowsOf(statement: StatementSync) {
   };
 }
 
-function get(context: Context, key: Key, eventuallyConsistent: boolean): Item | undefined {
+function get(context: Context, key: Key): Item | undefined {
   const stored = load(context, key);
-  context.onCall?.(readCall('get', stored ? [{ key, stored }] : [], eventuallyConsistent));
   return stored && itemOf(key, stored.attributes);
 }
 
@@ -148,9 +141,7 @@ function select(context: Context, query: Query): readonly Item[] {
   const { ascending, descending } = context.statements;
   const statement = query.descending ? descending : ascending;
   const rows = statement.all(query.pk, query.from ?? '', query.to ?? unbounded, query.limit ?? unlimited);
-  const keyed = rows.map(([sk, doc]) => ({ key: { pk: query.pk, sk: String(sk) }, stored: storedIn(String(doc)) }));
-  context.onCall?.(readCall('query', keyed, query.eventuallyConsistent ?? false));
-  return keyed.map(({ key, stored }) => itemOf(key, stored.attributes));
+  return rows.map(([sk, doc]) => itemOf({ pk: query.pk, sk: String(sk) }, storedIn(String(doc)).attributes));
 }
 
 /** In memory there is no disk to wait for, so each write is a group of its own, and done when the call returns. */
@@ -196,7 +187,6 @@ function writeInTransaction(context: Context, operations: readonly Operation[], 
   const same = () => singleUpdate(found.map((one) => ({ ...one, after: one.before?.attributes })));
   if (repeated) return { outcome: { kind: 'written', ...same() }, steps: [], isNew: !isKnown };
   const steps = found.map((one) => ({ ...one, effect: effectOf(one.operation, one.before?.attributes, name.token) }));
-  context.onCall?.(writeCall(steps));
   const refusals = steps.flatMap(refusalOf);
   if (refusals.length > 0) return { outcome: { kind: 'refused', refusals }, steps: [], isNew: false };
   for (const step of steps) apply(context, step);
@@ -241,7 +231,7 @@ function apply(context: Context, step: Step): void {
   if (step.effect.kind === 'remove') context.statements.remove.run(pk, sk);
   if (step.effect.kind !== 'store') return;
   const { after, doc } = step.effect;
-  if (doc.length > docLengthSafe && sizeOf({ pk, sk }, storedIn(doc)) > itemBytesMax)
+  if (doc.length > docLengthSafe && itemBytes({ pk, sk, ...(JSON.parse(doc) as Attributes) }) > itemBytesMax)
     throw new Error(`item ${pk} ${sk} is over ${itemBytesMax} bytes`);
   const expiry = after[expiryAttribute];
   context.statements.put.run(pk, sk, doc, typeof expiry === 'number' ? expiry : null);
@@ -262,31 +252,6 @@ function singleUpdate(steps: readonly { readonly operation: Operation; readonly 
   if (!only?.after || steps.length > 1 || only.operation.kind !== 'update') return {};
   return { item: itemOf(only.operation.key, only.after) };
 }
-
-type Keyed = { readonly key: Key; readonly stored: Stored };
-
-function readCall(operation: 'get' | 'query', items: readonly Keyed[], eventuallyConsistent: boolean): StoreCall {
-  const bytes = items.reduce((sum, { key, stored }) => sum + sizeOf(key, stored), 0);
-  return { operation, readUnits: readUnits(bytes, eventuallyConsistent), writeUnits: 0 };
-}
-
-/** DynamoDB executes a single delete or check as a transaction, at twice the price: see dynamodb-request.ts. */
-function writeCall(steps: readonly Step[]): StoreCall {
-  const kind = steps.length === 1 ? steps[0]?.operation.kind : undefined;
-  const operation = kind === 'put' || kind === 'update' ? kind : 'transaction';
-  const units = steps.map((step) => writeUnits(largerBytes(step), operation === 'transaction'));
-  return { operation, readUnits: 0, writeUnits: units.reduce((sum, one) => sum + one, 0) };
-}
-
-function largerBytes({ operation, before, effect }: Step): number {
-  const key = operationKey(operation);
-  const after = effect.kind === 'store' ? storedIn(effect.doc) : undefined;
-  return Math.max(...[before, after].map((stored) => (stored ? sizeOf(key, stored) : 0)));
-}
-
-/** With the token, as it is in DynamoDB. */
-const sizeOf = ({ pk, sk }: Key, { attributes, token }: Stored): number =>
-  itemBytes({ pk, sk, ...attributes, [lastWriteAttribute]: token });
 
 function load(context: Context, key: Key): Stored | undefined {
   const row = context.statements.get.get(key.pk, key.sk);

@@ -2,10 +2,13 @@
  * The emulator bills each read as one item of at most 4 KB, and a condition check not at all. A proxy in front of its
  * tables puts into each answer what AWS would bill, so that the store adapter counts what a deployment pays.
  */
+
+import { writeUnits } from '../../../shared/store/dynamodb/capacity.ts';
 import { type Attributes, unmarshalled } from '../../../shared/store/dynamodb/value.ts';
-import { itemBytes, readUnits, writeUnits } from '../../../shared/store/item-size.ts';
+import { itemBytes } from '../../../shared/store/item-size.ts';
 import type { Answer, ProxiedCall } from '../../support/fault-proxy.ts';
 import { signedBy } from '../../support/iam.ts';
+import { readUnits } from '../../support/unit-counter.ts';
 
 type Output = {
   readonly Item?: Attributes;

@@ -1,8 +1,8 @@
 /** The items in the store's file, read while the product runs or not. */
+
 import { DatabaseSync } from 'node:sqlite';
 import type { EventRecord, ProbeRecord, StatusRecord, TargetRecord } from '../../../shared/core/spec/records.ts';
 import {
-  type CheckpointRecord,
   type Decoded,
   decodeCheckpoint,
   decodeEvent,
@@ -10,6 +10,7 @@ import {
   decodeStatus,
   decodeTarget,
 } from '../../../shared/store/records/items.ts';
+import type { CheckpointRecord } from '../../../shared/store/records/shard-records.ts';
 import type { Item } from '../../../shared/store/store.ts';
 
 export type Snapshot = {

@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { lifecycles } from '../../../shared/api/schema/manifest-schema.ts';
+import { lifecycle as lifecycles } from '../../../shared/schema/terms.ts';
 import { buildPrograms } from './build.ts';
 import { chosenOf } from './player.ts';
 import type { Asked } from './room.ts';
@@ -64,7 +64,7 @@ function requireRoom(): void {
 
 const values = parse();
 const lifecycle =
-  lifecycles.find((each) => each === values.lifecycle) ?? stop(`no lifecycle ${values.lifecycle}\n${usage}`);
+  lifecycles.options.find((each) => each === values.lifecycle) ?? stop(`no lifecycle ${values.lifecycle}\n${usage}`);
 const chosen = { lifecycle, only: values.only, isSlice: values.slice };
 if (chosenOf(chosen).length === 0) stop(`no case has ${values.only} in its name\n${usage}`);
 requireRoom();

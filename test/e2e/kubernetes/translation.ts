@@ -2,8 +2,9 @@
  * Between Kubernetes and probelet: the target that stands for a Pod, the report of its containers, and the Pod's status
  * from the target's. Pure.
  */
-import type { lifecycles } from '../../../shared/api/schema/manifest-schema.ts';
+
 import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
+import type { TargetSpec } from '../../../shared/core/spec/spec.ts';
 import {
   type ContainerSpec,
   type ContainerState,
@@ -16,7 +17,7 @@ import {
   probeFields,
 } from './spec.ts';
 
-export type Lifecycle = (typeof lifecycles)[number];
+export type Lifecycle = TargetSpec['lifecycle'];
 
 /** The defaults of Kubernetes' API server that the cases or kubelet read. */
 export function podOf(

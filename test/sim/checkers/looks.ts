@@ -1,5 +1,5 @@
 /** The looks of second places, by the run that asked for them: RUN says what they saw. */
-import type { RunRecord } from '../../../shared/store/records/items.ts';
+import type { RunRecord } from '../../../shared/store/records/shard-records.ts';
 import { keyKind } from '../store.ts';
 import type { AppliedWrite, Change } from '../table.ts';
 import type { Facts } from './checker.ts';

@@ -1,6 +1,7 @@
 /** Tick mode, as RUN shows it. */
-import type { EpochRecord, RunRecord } from '../../../shared/store/records/items.ts';
+
 import { epochKey, runKey, type TargetAddress } from '../../../shared/store/records/keys.ts';
+import type { EpochRecord, RunRecord } from '../../../shared/store/records/shard-records.ts';
 import type { Probed } from '../ledger.ts';
 import type { Facts } from './checker.ts';
 

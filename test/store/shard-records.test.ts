@@ -1,8 +1,7 @@
 /** What is known of a bucket whose EPOCH is of an earlier generation than RUN. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RunRecord } from '../../shared/store/records/items.ts';
-import { observedFor, pastOf } from '../../shared/store/records/run-of-epoch.ts';
+import { observedFor, pastOf, type RunRecord } from '../../shared/store/records/shard-records.ts';
 
 const run: RunRecord = {
   ...{ token: 9, generation: 3, slot: 1, doneSlot: 0, beat: 1, beatAtMs: 5_000, observedAtMs: 4_000 },
