@@ -2,7 +2,7 @@
  * A typed client of the API. The types are those of the API's own schemas. An answer is held against what the client
  * needs and is otherwise passed on as it is, so that a newer server's fields are shown, too.
  */
-import type { SortOrder } from '../../shared/api/lists/list-order.ts';
+import type { SortOrder } from '../../shared/api/lists/list-page.ts';
 import type { EventView } from '../../shared/api/routes/events.ts';
 import type { ProbeRequest } from '../../shared/api/routes/probe.ts';
 import type { ProberView } from '../../shared/api/routes/prober.ts';

@@ -2,7 +2,7 @@
  * A probe as the text of a label: JSON, as in a manifest, or the short form, such as `http:8080/live periodSeconds=10`.
  * The API validates the values.
  */
-import { parseJson } from '../api/http/json-text.ts';
+import { parseJson } from '../api/http/json.ts';
 import { listed } from '../core/spec/field-problem.ts';
 import { nearest } from '../lib/nearest.ts';
 import { ownProperty } from '../lib/own-property.ts';

@@ -1,7 +1,11 @@
 /** RFC 9457 problems: every refusal of the API is one and names each invalid field by its JSON Pointer. */
-
 import type { Excess } from '../../core/shards/quota.ts';
 import type { FieldProblem } from '../../core/spec/field-problem.ts';
+import './zod-openapi.ts';
+import * as z from 'zod';
+import { deniedForMs } from '../../aws/access.ts';
+import type { Log } from '../../lib/log.ts';
+import { StoreDenied, StoreUnavailable } from '../../store/store.ts';
 
 /** An invalid query parameter or header. */
 export type ParameterError = { readonly parameter: string; readonly detail: string };
@@ -86,6 +90,29 @@ export function problemText(refusal: Problem) {
   } as const;
 }
 
+/** The shape of a problem document, for the OpenAPI document. */
+export const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    errors: z
+      .array(
+        z.object({
+          pointer: z.string().optional().openapi({ description: 'JSON Pointer of the wrong field.' }),
+          parameter: z.string().optional().openapi({ description: 'Name of the wrong parameter or header.' }),
+          detail: z.string(),
+        }),
+      )
+      .optional(),
+    quota: z
+      .object({ limit: z.string(), max: z.number(), now: z.number(), asked: z.number() })
+      .optional()
+      .openapi({ description: 'With 429: the limit, its value, what there is, and what was asked for on top.' }),
+  })
+  .openapi('Problem', { description: 'RFC 9457' });
+
 /** The RFC 9457 document of a problem. */
 export function problemDocument({ status, slug, detail, errors, quota }: Problem) {
   return {
@@ -113,4 +140,32 @@ export function jsonTextResponse(
     status,
     headers: { 'content-type': 'application/json', ...everywhere, ...headers },
   });
+}
+
+/** Thrown where a request waits for its next piece of work. No answer reaches the client. */
+export class ClientGone extends Error {}
+
+/** The client has disconnected, or its chunks are malformed: the service cannot correct either. */
+export const brokenOff = problem(400, 'malformed-body', 'The body broke off.');
+
+/**
+ * The problem for an exception that reached the API's edge or an entry of a batch. 503 with the time after which to try
+ * again for an unreachable store, 500 for a bug; both are logged.
+ */
+export function problemOfError(log: Log, error: unknown): Problem {
+  if (error instanceof ClientGone) return brokenOff;
+  if (error instanceof StoreDenied)
+    return {
+      ...problem(503, 'store-unavailable', 'The service lacks a right to its store; its log says which.'),
+      headers: { 'retry-after': String(deniedForMs / 1_000) },
+    };
+  if (error instanceof StoreUnavailable) {
+    log.warn('request not served: store unavailable', { cause: error.message });
+    return {
+      ...problem(503, 'store-unavailable', 'The store is busy or unreachable; try again.'),
+      headers: { 'retry-after': '1' },
+    };
+  }
+  log.error('request failed', { error });
+  return problem(500, 'internal', 'The request failed; the log of the service says why.');
 }

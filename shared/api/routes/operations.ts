@@ -1,9 +1,10 @@
 /** Routes for operating the service: health and metrics. */
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
-import type { ApiDeps, Health, ShardDoubt } from '../deps.ts';
 import { jsonResponse } from '../http/problem.ts';
-import type { Handler, Route } from '../route.ts';
+import type { ApiDeps, Health, ShardDoubt } from '../ports/deps.ts';
+import type { Handler, Route } from '../ports/route.ts';
+import { instantText } from '../targets/instant-text.ts';
 
 const reason = z.object({ reason: z.string(), since: z.string().optional(), shard: z.string().optional() });
 const reasons = z.array(reason).optional();
@@ -47,7 +48,7 @@ export function healthView({ ok, quarantined, doubts = [], overloads = [], detai
 
 const reasonView = ({ sinceMs, ...reason }: ShardDoubt) => ({
   ...reason,
-  ...(sinceMs !== undefined && { since: new Date(sinceMs).toISOString() }),
+  ...(sinceMs !== undefined && { since: instantText(sinceMs) }),
 });
 
 export const healthRoute: Route = {

@@ -1,13 +1,14 @@
-/** What the prober itself does: which shards there are, which release holds each, and how current each is. */
-import '../zod-openapi.ts';
+/** The prober itself: its shards, the release that holds each, and how current each is. */
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
 import type { LayoutShard } from '../../core/shards/layout.ts';
 import { type Decoded, decodeLayout, decodeRun, type LayoutRecord, type RunRecord } from '../../store/records/items.ts';
 import { hashRangeOf, layoutKey, runKey } from '../../store/records/keys.ts';
 import type { Item, Key } from '../../store/store.ts';
-import type { ApiDeps } from '../deps.ts';
 import { jsonResponse } from '../http/problem.ts';
-import type { Handler, Route } from '../route.ts';
+import type { ApiDeps } from '../ports/deps.ts';
+import type { Handler, Route } from '../ports/route.ts';
+import { instantText } from '../targets/instant-text.ts';
 
 const instant = z.string();
 
@@ -40,23 +41,21 @@ const proberSchema = z
 
 export type ProberView = z.infer<typeof proberSchema>;
 
-/** Reads at the same time. */
+/** Shards whose RUN is read at the same time. */
 const readsAtOnce = 16;
 
 const getProber: Handler = async (_, deps) => {
   const layout = await readLayout(deps);
   const shards: ProberView['shards'] = [];
-  for (let at = 0; at < layout.shards.length; at += readsAtOnce) {
-    const some = layout.shards.slice(at, at + readsAtOnce);
+  const layoutShards = layout?.shards ?? [];
+  for (let at = 0; at < layoutShards.length; at += readsAtOnce) {
+    const some = layoutShards.slice(at, at + readsAtOnce);
     shards.push(...(await Promise.all(some.map(async (shard) => shardView(shard, await readRun(deps, shard))))));
   }
-  return jsonResponse(200, { release: releaseView(layout), shards } satisfies ProberView);
+  return jsonResponse(200, { release: layout ? releaseView(layout) : {}, shards } satisfies ProberView);
 };
 
-type Shown = Pick<LayoutRecord, 'shards' | 'desiredRelease' | 'trial' | 'refused'>;
-
-const readLayout = async (deps: ApiDeps): Promise<Shown> =>
-  (await read(deps, layoutKey, decodeLayout)) ?? { shards: [], desiredRelease: '' };
+const readLayout = (deps: ApiDeps): Promise<LayoutRecord | undefined> => read(deps, layoutKey, decodeLayout);
 
 const readRun = (deps: ApiDeps, { shard }: LayoutShard): Promise<RunRecord | undefined> =>
   read(deps, runKey(shard), decodeRun);
@@ -73,7 +72,7 @@ async function read<Record>(
   return decoded?.kind === 'ok' ? decoded.record : undefined;
 }
 
-const releaseView = ({ desiredRelease, trial, refused }: Shown): ProberView['release'] => ({
+const releaseView = ({ desiredRelease, trial, refused }: LayoutRecord): ProberView['release'] => ({
   ...(desiredRelease !== '' && { desired: desiredRelease }),
   ...(trial && { trial: { shard: trial.shard, since: instantText(trial.sinceMs) } }),
   ...(refused !== undefined && { refused }),
@@ -93,8 +92,6 @@ function shardView(layoutShard: LayoutShard, run: RunRecord | undefined): Prober
     overloaded,
   };
 }
-
-const instantText = (ms: number): string => new Date(ms).toISOString();
 
 export const proberRoutes: readonly Route[] = [
   {

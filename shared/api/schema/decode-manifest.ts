@@ -10,7 +10,7 @@ import { metadataProblems, sizeProblems } from '../../core/spec/validate-metadat
 import { validateTargetSpec } from '../../core/spec/validate-target.ts';
 import { ownProperty } from '../../lib/own-property.ts';
 import { valueSize } from '../../lib/value-size.ts';
-import { depthMax } from '../http/json-text.ts';
+import { depthMax } from '../http/json.ts';
 import { type Checked, errorsMax, invalidFields, ok } from '../http/problem.ts';
 import { addressOf, annotationProblems, lifecycleOf } from './annotations.ts';
 import { keptOutOfManifest, keptOutOfManifestAt } from './kept-out.ts';

@@ -1,9 +1,9 @@
 /** A route of the API: its handler and its whole documentation. */
-import type { TargetName } from '../core/spec/names.ts';
-import './zod-openapi.ts';
+import type { TargetName } from '../../core/spec/names.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
+import type { ProblemStatus } from '../http/problem.ts';
 import type { ApiDeps } from './deps.ts';
-import type { ProblemStatus } from './http/problem.ts';
 
 export type ApiRequest = {
   readonly raw: Request;
