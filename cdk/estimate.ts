@@ -2,10 +2,17 @@
 import type { Annotations } from 'aws-cdk-lib';
 import { metricCount } from '../functions/lambda/metrics.ts';
 import { type CostEstimate, estimateCost } from '../shared/cost/estimate.ts';
-import { type Fleet, type FleetMode, type FleetPart, wayText } from '../shared/cost/fleet.ts';
+import {
+  type Fleet,
+  type FleetMode,
+  type FleetPart,
+  type Held,
+  heldText,
+  tooHeavyText,
+  wayText,
+} from '../shared/cost/fleet.ts';
 import { pricesReadIn, pricesRegion } from '../shared/cost/prices.ts';
 import { newAccountConcurrency, otherConcurrency, proberConcurrencyOf } from '../shared/cost/sizes.ts';
-import { type Held, heldText, tooHeavyText } from '../shared/cost/tasks.ts';
 
 type Input = Held & {
   readonly fleet?: Fleet;

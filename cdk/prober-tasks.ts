@@ -20,7 +20,7 @@ import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { proberImage } from '#function-code';
-import { taskSize } from '../shared/cost/tasks.ts';
+import { taskSize } from '../shared/cost/fleet.ts';
 import type { FunctionNetwork, FunctionSettings } from './node-function.ts';
 
 /** ECS's maximum. A task needs seconds; the rest is for a store that does not answer. */

@@ -12,23 +12,27 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import type { Random } from '../../shared/lib/random.ts';
 import {
   answerMark,
+  dryRunOf,
   eventsShape,
   healthShape,
   listShape,
+  type NamedTarget,
   need,
   openapiShape,
+  pagesMax,
   probedShape,
   proberShape,
   read,
   shaped,
+  targetPathOf,
   targetShape,
+  targetsPathOf,
 } from './answers.ts';
 import type { Signer } from './aws-signer.ts';
 import { ClientError } from './client-error.ts';
 import { type ConnectionOptions, connectionsTo } from './connections.ts';
-import { dryRunOf, type NamedTarget, pagesMax, targetPathOf, targetsPathOf } from './paths.ts';
 import {
-  type Asked,
+  type ApiCall,
   askJson,
   askText,
   foreign,
@@ -140,17 +144,17 @@ export function apiClient(options: ClientOptions): ApiClient {
     targets: (query = {}) => pages(deps, query),
     target: (named) => read<TargetView>(deps, targetShape, { path: targetPathOf(named) }),
     events: async (named, limit) => {
-      const asked: Asked = { path: `${targetPathOf(named)}/events`, query: { limit: `${limit}` } };
-      return (await read<EventPage>(deps, eventsShape, asked))?.items.slice(-limit);
+      const call: ApiCall = { path: `${targetPathOf(named)}/events`, query: { limit: `${limit}` } };
+      return (await read<EventPage>(deps, eventsShape, call))?.items.slice(-limit);
     },
     async probe(named, { dryRun = false, ...body } = {}) {
-      const asked: Asked = { method: 'POST', path: `${targetPathOf(named)}/probe`, query: dryRunOf(dryRun), body };
-      const answer = await read<Pick<RequestedProbes, 'probes'>>(deps, probedShape, asked);
+      const call: ApiCall = { method: 'POST', path: `${targetPathOf(named)}/probe`, query: dryRunOf(dryRun), body };
+      const answer = await read<Pick<RequestedProbes, 'probes'>>(deps, probedShape, call);
       return answer && { probes: answer.probes, requestedAtMs: Date.parse(answer[answerMark].date) };
     },
     restarted(named, { dryRun = false, ...body } = {}) {
-      const asked: Asked = { method: 'POST', path: `${targetPathOf(named)}/restarted`, query: dryRunOf(dryRun), body };
-      return read<TargetView>(deps, targetShape, asked);
+      const call: ApiCall = { method: 'POST', path: `${targetPathOf(named)}/restarted`, query: dryRunOf(dryRun), body };
+      return read<TargetView>(deps, targetShape, call);
     },
     version: async () => ({ api: (await openapi()).info.version, status: (await health()).status }),
     health,

@@ -8,7 +8,7 @@ import { ssmRunner } from '../../shared/exec/ssm.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { tlsSessions } from '../../shared/prober/tls/sessions.ts';
-import { sqsClient } from '../../shared/queue/sqs-client.ts';
+import { sqsClient } from '../../shared/queue/sqs-call.ts';
 import { awsSecrets } from '../../shared/secrets/aws.ts';
 import { readEnvironment, serviceEndpoint } from '../lambda/environment.ts';
 import { commonSettings, functionPorts } from '../lambda/ports.ts';

@@ -8,8 +8,7 @@ import { type AlertState, noAlerts } from './alert-state.ts';
 import { type AlertTime, alertClock } from './alert-time.ts';
 import { type Delivery, type DeliveryPorts, startDelivery } from './delivery.ts';
 import { type AlertPlan, planAlerts } from './incident.ts';
-import { alertLogVersion, type KeptAlerts } from './kept-alerts.ts';
-import { aheadMs, byTheWall, clockStepMsMin, continued } from './kept-time.ts';
+import { aheadMs, alertLogVersion, byTheWall, clockStepMsMin, continued, type KeptAlerts } from './kept-alerts.ts';
 import type { AlertInput } from './seen.ts';
 
 /** Keeps one value durably. `save` replaces it as a whole or not at all. */

@@ -7,15 +7,9 @@ import { OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { bearerToken } from './http/bearer-token.ts';
+import { ClientGone, problemOfError } from './http/failure.ts';
 import { refusedParameters } from './http/parameters.ts';
-import {
-  ClientGone,
-  jsonTextResponse,
-  type Problem,
-  problem,
-  problemOfError,
-  problemResponse,
-} from './http/problem.ts';
+import { jsonTextResponse, type Problem, problem, problemResponse } from './http/problem.ts';
 import type { ApiDeps } from './ports/deps.ts';
 import type { Route } from './ports/route.ts';
 import { applyRoutes } from './routes/apply.ts';

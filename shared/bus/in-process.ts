@@ -6,10 +6,9 @@
 import { type Clock, sleep } from '../lib/clock.ts';
 import { Fifo } from '../lib/fifo.ts';
 import type { Log } from '../lib/log.ts';
-import { pacer } from '../lib/pace.ts';
 import type { Random } from '../lib/random.ts';
-import type { Bus } from './bus.ts';
-import { type EventEnvelope, envelopeJson, envelopeOf } from './envelope.ts';
+import { pacer } from '../lib/slices.ts';
+import { type Bus, type EventEnvelope, envelopeJson, envelopeOf } from './bus.ts';
 import { compilePattern, type Matches } from './pattern.ts';
 
 export type Subscriber = (event: EventEnvelope) => Promise<void> | void;

@@ -2,12 +2,12 @@
  * Estimates the monthly cost of a fleet: the number of heartbeats, reads and invocations times the published prices.
  * Pure. Excludes API calls, keys, and the cost when many targets change at once.
  */
-
 import { capacityOf } from '../core/shards/layout.ts';
 import { bucketCount, residentSlotMs, tickSlotMs } from '../core/shards/slots.ts';
 import { paceFactor } from '../core/shards/tick-plan.ts';
 import { probeCpuMs } from '../core/spec/handler-fields.ts';
 import {
+  type Compute,
   type Fleet,
   type FleetLayout,
   type FleetMode,
@@ -15,9 +15,10 @@ import {
   fleetLayout,
   probesPerSecond,
   targetsOf,
+  taskSize,
+  tasksOf,
 } from './fleet.ts';
 import { monthSeconds, prices, spotPart } from './prices.ts';
-import { type Compute, taskSize, tasksOf } from './tasks.ts';
 import { natGatewayUsd, type TransferOptions, transferUsd } from './transfer.ts';
 
 export type CostInput = TransferOptions & {

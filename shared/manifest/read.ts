@@ -21,9 +21,8 @@ import {
   visit,
   type YAMLError,
 } from 'yaml';
-import { valueSize } from '../lib/value-size.ts';
-import { yamlDocuments } from '../lib/yaml-documents.ts';
-import { withOctal } from '../lib/yaml-octal.ts';
+import { valueSize } from '../lib/json.ts';
+import { withOctal, yamlDocuments } from '../lib/yaml-documents.ts';
 import { aliasesMax, documentsMax, fileBytesMax, fileDepthMax, fileErrorsMax, valuesMax } from './limits.ts';
 import type { Path, Place, SourceDocument } from './manifest.ts';
 

@@ -9,8 +9,7 @@
  */
 import * as z from 'zod';
 import type { Received } from './queue.ts';
-import { waitOf } from './sqs-attributes.ts';
-import { heldBy, type SqsOptions } from './sqs-call.ts';
+import { heldBy, type SqsOptions, waitOf } from './sqs-call.ts';
 
 /** The largest batch of a mapping. */
 const recordsMax = 10_000;

@@ -1,24 +1,31 @@
 /** `probelet cost`: what a fleet costs a month on AWS, from round numbers or from the probes of files. */
-
 import { Command, Option } from 'commander';
 import { type ProbeCost, probeCpuMs } from '../../../shared/core/spec/handler-fields.ts';
 import { costOf } from '../../../shared/core/spec/handlers.ts';
 import { specProbes, type TargetSpec } from '../../../shared/core/spec/spec.ts';
 import { cheapestCompute, memoryFor } from '../../../shared/cost/compute.ts';
 import { type CostEstimate, deployedAlarms, estimateCost, taskAlarms } from '../../../shared/cost/estimate.ts';
-import { type Fleet, type FleetMode, type FleetPart, type Reach, reaches } from '../../../shared/cost/fleet.ts';
+import {
+  type Compute,
+  type Fleet,
+  type FleetMode,
+  type FleetPart,
+  type Held,
+  heldText,
+  type Reach,
+  reaches,
+  tooHeavyText,
+} from '../../../shared/cost/fleet.ts';
 import { pricesReadIn, pricesRegion } from '../../../shared/cost/prices.ts';
-import { type Compute, type Held, heldText, tooHeavyText } from '../../../shared/cost/tasks.ts';
 import { metricCount } from '../../lambda/metrics.ts';
-import type { CommandSetting } from '../command-setting.ts';
 import { anyHost, convertedFiles, type FileOptions, reportErrors, withFiles } from '../files/manifest-files.ts';
 import { targetsOf } from '../files/wanted-targets.ts';
-import type { Io } from '../io.ts';
+import type { CommandSetting, Io } from '../io.ts';
 import { documentText } from '../printing/documents.ts';
 import { joined, type Printable, printedLine } from '../printing/printable.ts';
 import { tableText } from '../printing/tables.ts';
 import { exitCodes, WrongUse } from '../words/exit-codes.ts';
-import { numberOption } from '../words/number-option.ts';
+import { numberOption } from '../words/option-values.ts';
 
 const targetsMax = 10_000_000;
 const secondsMax = 86_400;

@@ -5,7 +5,6 @@
 import { Command, Option } from 'commander';
 import type { Severity } from '../../../shared/core/spec/lint.ts';
 import { type FileFinding, findingsOf, sarifLog } from '../../../shared/manifest/findings.ts';
-import type { CommandSetting } from '../command-setting.ts';
 import {
   anyHost,
   convertedFiles,
@@ -16,6 +15,7 @@ import {
   withFiles,
 } from '../files/manifest-files.ts';
 import { targetsOf } from '../files/wanted-targets.ts';
+import type { CommandSetting } from '../io.ts';
 import { documentText } from '../printing/documents.ts';
 import { exitCodes } from '../words/exit-codes.ts';
 

@@ -10,8 +10,7 @@ import {
   type Tally,
 } from '../../../shared/manifest/convert.ts';
 import type { FormatOptions } from '../../../shared/manifest/manifest.ts';
-import type { Io } from '../io.ts';
-import { progressOf } from '../printing/progress.ts';
+import { type Io, progressOf } from '../io.ts';
 import type { FetchOptions } from './fetched-file.ts';
 import { entryText, fileText, type ReadText, type Source, sourcesOf, standardInput } from './sources.ts';
 

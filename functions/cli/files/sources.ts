@@ -1,9 +1,8 @@
 /** What `-f` names: files, the files of folders, web addresses, and the standard input. */
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { readBounded } from '../../../shared/lib/bounded-file.ts';
+import { readBounded, readFault } from '../../../shared/lib/bounded-file.ts';
 import { codeOf } from '../../../shared/lib/error-code.ts';
-import { readFault } from '../../../shared/lib/read-fault.ts';
 import { fileBytesMax } from '../../../shared/manifest/limits.ts';
 
 /** A text, or why there is none. */

@@ -1,7 +1,7 @@
 /** What `-o` asks for: a wider table, documents, names, or what the paths of a template find. */
 import { readFileSync, statSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
-import { readFault } from '../../../shared/lib/read-fault.ts';
+import { readFault } from '../../../shared/lib/bounded-file.ts';
 import {
   foundBy,
   printAsJson,

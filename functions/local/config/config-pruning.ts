@@ -1,5 +1,4 @@
 /** Removes the targets of the configuration that its files name no longer. */
-
 import { scanTargets } from '../../../shared/api/lists/scan.ts';
 import type { ApiDeps } from '../../../shared/api/ports/deps.ts';
 import { configFileAnnotation } from '../../../shared/api/schema/annotations.ts';
@@ -7,8 +6,7 @@ import { changeTarget, type Plan } from '../../../shared/api/targets/change-targ
 import type { StoredTarget } from '../../../shared/api/targets/stored-target.ts';
 import { planDelete } from '../../../shared/api/targets/target-plans.ts';
 import type { TargetRecord } from '../../../shared/core/spec/records.ts';
-import { pacer } from '../../../shared/lib/pace.ts';
-import { sliceMs } from '../../../shared/lib/slices.ts';
+import { pacer, sliceMs } from '../../../shared/lib/slices.ts';
 import { targetAddress } from '../../../shared/store/records/keys.ts';
 import type { ConfigSources } from './config-sources.ts';
 import { isInDoubt, type Known } from './known-file.ts';

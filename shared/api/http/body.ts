@@ -1,10 +1,8 @@
 /** The body of a request: read up to a limit, decoded by its media type. */
-
 import type { Clock } from '../../lib/clock.ts';
 import { gathered } from '../../lib/gathered.ts';
 import { ownProperty } from '../../lib/own-property.ts';
-import { pacer } from '../../lib/pace.ts';
-import { sliceMs } from '../../lib/slices.ts';
+import { pacer, sliceMs } from '../../lib/slices.ts';
 import { type ParsedDocuments, parseJson, parseLargeJson } from './json.ts';
 import { brokenOff, type Checked, ok, type Problem, problem } from './problem.ts';
 

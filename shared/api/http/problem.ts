@@ -3,9 +3,6 @@ import type { Excess } from '../../core/shards/quota.ts';
 import type { FieldProblem } from '../../core/spec/field-problem.ts';
 import './zod-openapi.ts';
 import * as z from 'zod';
-import { deniedForMs } from '../../aws/access.ts';
-import type { Log } from '../../lib/log.ts';
-import { StoreDenied, StoreUnavailable } from '../../store/store.ts';
 
 /** An invalid query parameter or header. */
 export type ParameterError = { readonly parameter: string; readonly detail: string };
@@ -142,30 +139,5 @@ export function jsonTextResponse(
   });
 }
 
-/** Thrown where a request waits for its next piece of work. No answer reaches the client. */
-export class ClientGone extends Error {}
-
 /** The client has disconnected, or its chunks are malformed: the service cannot correct either. */
 export const brokenOff = problem(400, 'malformed-body', 'The body broke off.');
-
-/**
- * The problem for an exception that reached the API's edge or an entry of a batch. 503 with the time after which to try
- * again for an unreachable store, 500 for a bug; both are logged.
- */
-export function problemOfError(log: Log, error: unknown): Problem {
-  if (error instanceof ClientGone) return brokenOff;
-  if (error instanceof StoreDenied)
-    return {
-      ...problem(503, 'store-unavailable', 'The service lacks a right to its store; its log says which.'),
-      headers: { 'retry-after': String(deniedForMs / 1_000) },
-    };
-  if (error instanceof StoreUnavailable) {
-    log.warn('request not served: store unavailable', { cause: error.message });
-    return {
-      ...problem(503, 'store-unavailable', 'The store is busy or unreachable; try again.'),
-      headers: { 'retry-after': '1' },
-    };
-  }
-  log.error('request failed', { error });
-  return problem(500, 'internal', 'The request failed; the log of the service says why.');
-}

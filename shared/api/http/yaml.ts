@@ -3,9 +3,8 @@
  * nesting.
  */
 import { type Document, isScalar, Lexer, visit } from 'yaml';
-import { valueSize } from '../../lib/value-size.ts';
-import { yamlDocuments } from '../../lib/yaml-documents.ts';
-import { withOctal } from '../../lib/yaml-octal.ts';
+import { valueSize } from '../../lib/json.ts';
+import { withOctal, yamlDocuments } from '../../lib/yaml-documents.ts';
 import { depthMax, type ParsedDocuments, valuesMax } from './json.ts';
 
 /** Enough for anchors that a manifest uses again, too few to multiply it. */

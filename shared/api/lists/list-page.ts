@@ -7,10 +7,8 @@
  * target. That works for a table of at most `scannedMax` targets; a larger one is listed in its own order, and the
  * answer says so.
  */
-
 import { specProbes } from '../../core/spec/spec.ts';
-import { pacer } from '../../lib/pace.ts';
-import { sliceMs } from '../../lib/slices.ts';
+import { pacer, sliceMs } from '../../lib/slices.ts';
 import { type Problem, problem } from '../http/problem.ts';
 import type { ApiDeps } from '../ports/deps.ts';
 import type { StoredTarget } from '../targets/stored-target.ts';

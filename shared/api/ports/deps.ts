@@ -1,6 +1,5 @@
 /** The ports that the API needs. No adapters: the same app runs on one machine and behind an HTTP API. */
-import type { Bus } from '../../bus/bus.ts';
-import type { EventEnvelope } from '../../bus/envelope.ts';
+import type { Bus, EventEnvelope } from '../../bus/bus.ts';
 import type { Quotas } from '../../core/shards/quota.ts';
 import type { Json } from '../../lib/json.ts';
 import type { Log } from '../../lib/log.ts';

@@ -6,7 +6,7 @@ import { at, type FieldProblem, unique, unless } from '../../core/spec/field-pro
 import { isQualifiedName } from '../../core/spec/names.ts';
 import type { ReportRecord } from '../../core/spec/records.ts';
 import type { Condition, ContainerState, ContainerStatus } from '../../core/spec/types.ts';
-import { valueSize } from '../../lib/value-size.ts';
+import { valueSize } from '../../lib/json.ts';
 import { depthMax } from '../http/json.ts';
 import { type Checked, invalidFields, ok } from '../http/problem.ts';
 import { keptOutOfReport, keptOutOfReportAt } from './kept-out.ts';

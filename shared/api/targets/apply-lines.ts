@@ -2,20 +2,13 @@
  * Puts the manifest of each line as it arrives, some at once, and streams an answer for each, in the order of the
  * lines. A refused line does not stop the others.
  */
+
 import { inTurn } from '../../lib/in-turn.ts';
-import { pacer } from '../../lib/pace.ts';
-import { sliceMs } from '../../lib/slices.ts';
+import { pacer, sliceMs } from '../../lib/slices.ts';
 import type { BodyLine } from '../http/body-lines.ts';
+import { problemOfError } from '../http/failure.ts';
 import { parseJson } from '../http/json.ts';
-import {
-  brokenOff,
-  type Checked,
-  ok,
-  type Problem,
-  problem,
-  problemDocument,
-  problemOfError,
-} from '../http/problem.ts';
+import { brokenOff, type Checked, ok, type Problem, problem, problemDocument } from '../http/problem.ts';
 import type { ApiDeps } from '../ports/deps.ts';
 import { decodeNamedManifest, nameIn, namespaceIn } from '../schema/decode-manifest.ts';
 import { answerBytesMax, nameTwice } from './apply-manifests.ts';

@@ -1,10 +1,11 @@
 /** Puts manifests one after the other. Each has its outcome; a refused manifest does not stop the others. */
-import { pacer } from '../../lib/pace.ts';
-import { sliceMs } from '../../lib/slices.ts';
-import { valueSize } from '../../lib/value-size.ts';
+
+import { valueSize } from '../../lib/json.ts';
+import { pacer, sliceMs } from '../../lib/slices.ts';
 import { targetAddress } from '../../store/records/keys.ts';
+import { problemOfError } from '../http/failure.ts';
 import { depthMax, valuesMax } from '../http/json.ts';
-import { type Checked, invalidFields, type Problem, problemDocument, problemOfError } from '../http/problem.ts';
+import { type Checked, invalidFields, type Problem, problemDocument } from '../http/problem.ts';
 import type { ApiDeps } from '../ports/deps.ts';
 import { type DecodedManifest, decodeNamedManifest, nameIn } from '../schema/decode-manifest.ts';
 import type { ManifestEntry } from '../schema/manifest-list.ts';

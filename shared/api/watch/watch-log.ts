@@ -3,7 +3,7 @@
  * the last event it has seen. The table cannot serve that purpose: its EVENT items are each target's history, with
  * other ids and no common order.
  */
-import type { EventEnvelope } from '../../bus/envelope.ts';
+import type { EventEnvelope } from '../../bus/bus.ts';
 import { decodeTarget } from '../../store/records/items.ts';
 import { targetAddress, targetKey } from '../../store/records/keys.ts';
 import { StoreUnavailable } from '../../store/store.ts';
