@@ -25,7 +25,7 @@ import type { FunctionNetwork, FunctionSettings } from './node-function.ts';
 
 /** ECS's maximum. A task needs seconds; the rest is for a store that does not answer. */
 const stopTimeout = Duration.seconds(120);
-/** Of ECS, by the price list of Fargate. */
+/** Sizes that ECS allows, by the price list of Fargate. */
 const [cpuUnits, memoryLimitMiB] = [taskSize.vcpus * 1_024, taskSize.gb * 1_024];
 
 type Props = {

@@ -51,7 +51,7 @@ export type ClientOptions = ConnectionOptions & {
   readonly signer?: Signer;
   readonly clock: Clock;
   readonly random: Random;
-  /** Of the answers to one list. Absent: without a limit, as its pages are handed over one by one. */
+  /** The size of the answers to one list. Absent: no limit, because pages are handed over one by one. */
   readonly listCharactersMax?: number;
   /** Ends every request and every watch. */
   readonly stop?: AbortSignal;
@@ -122,7 +122,7 @@ export type ApiClient = TargetWrites & {
   health(): Promise<ServerHealth>;
   /** Its shards and releases; undefined: the server is older than this. */
   prober(): Promise<ProberView | undefined>;
-  /** In Prometheus' text format; undefined: the API is not that of one process, and has none. */
+  /** Metrics in Prometheus' text format; undefined: the API is not that of one process, and has none. */
   metrics(): Promise<string | undefined>;
   /** The OpenAPI document of the server. */
   openapi(): Promise<ApiDescription>;

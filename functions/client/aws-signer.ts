@@ -23,7 +23,7 @@ export type SignerOptions = {
   readonly service?: string;
   /** A profile of the shared configuration; without it the SDK's default. */
   readonly profile?: string;
-  /** In place of the SDK's default chain. */
+  /** Replaces the SDK's default chain. */
   readonly credentials?: CredentialProvider;
   readonly clock: Pick<Clock, 'nowMs'>;
   /** How long finding the credentials may take. */

@@ -34,7 +34,7 @@ export type ApiCall = {
   readonly query?: { readonly [name: string]: string | undefined };
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** In place of `body`, with its own content type in the headers. */
+  /** Replaces `body`, with its own content type in the headers. */
   readonly text?: string;
   readonly headers?: { readonly [name: string]: string };
   /** Sent without a token or signature. */

@@ -32,7 +32,7 @@ export type WatchedEvent =
 const reconnectionsMax = 20;
 /** Between two lists of an API without a stream. A list that takes longer than this is followed by as long a pause. */
 const pollMs = 5_000;
-/** Of the answer that refuses a watch; what is longer is no problem document. */
+/** Bytes of an answer that refuses a watch; a longer one is not a problem document. */
 const refusalBytesMax = 1024 * 1024;
 /** The server says something every 15 s. */
 const silenceMaxMs = 45_000;
@@ -135,7 +135,7 @@ function parsedEnvelope(data: string, { url }: RequestDeps): unknown {
 export type StreamMessage = { readonly id: string; readonly type: string; readonly data: string };
 
 export type StreamOptions = {
-  /** Of the connection before. */
+  /** The last id of the previous connection. */
   readonly lastEventId: string;
   /** Called with each piece that arrives, comments included. */
   readonly heard: () => void;

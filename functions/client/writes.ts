@@ -49,7 +49,7 @@ export type ConditionalWrite = WriteOptions & { readonly resourceVersion?: strin
 export type Registration = ConditionalWrite & { readonly onlyNew?: boolean };
 
 export type Removal = ConditionalWrite & {
-  /** In place of that of the spec, from 0 to a day. */
+  /** Replaces that of the spec; from 0 to a day. */
   readonly gracePeriodSeconds?: number;
 };
 
@@ -189,7 +189,7 @@ const lineShape = z.looseObject({ line: z.int(), status: z.int() });
 const absentStatuses: readonly number[] = [403, 404, 405];
 
 /**
- * In the order of the manifests; undefined: the server has no such route for this caller.
+ * Answers in the order of the manifests; undefined: the server has no such route for this caller.
  *
  * @throws ClientError
  */

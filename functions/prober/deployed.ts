@@ -29,7 +29,7 @@ export function deployedProber(entry: string): ProberFunctionPorts {
   const client = sqsClient();
   const ports = functionPorts('prober', given);
   const { access } = ports;
-  /** In the format of `functionLog`. */
+  /** A line in the format of `functionLog`. */
   const line = { fields: { level: 'FATAL', service: 'prober' }, message: 'message', time: 'timestamp' };
   const remember = { module: entry, config: { table: given.table } };
   const watchdog = isMainThread ? startWatchdog({ log: ports.log, line, remember }) : undefined;

@@ -15,7 +15,7 @@ export function processMemory(functionMb = process.env.AWS_LAMBDA_FUNCTION_MEMOR
   return { usedMb: Math.ceil(process.memoryUsage.rss() / mib), limitMb };
 }
 
-/** More than any machine has: the kernel says so where there is no limit. */
+/** More memory than any machine has. The kernel reports such a number if there is no limit. */
 const megabytesMax = 2 ** 32;
 
 /** Forgets all shards but the one held last, so that a warm process does not grow with every shard that it held. */

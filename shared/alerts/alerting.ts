@@ -40,7 +40,7 @@ const tickMs = 1_000;
 const idleTickMs = 5_000;
 /** The least time between two writes, so that a mass failure writes seldom. */
 const saveRestMs = 200;
-/** A write rests for so many times as long as it took, so that a large state does not take much of a core. */
+/** The rest after a write, as a multiple of its duration, so that a large state does not take much of a core. */
 const saveRests = 9;
 const saveRestMsMax = 10_000;
 /** Inputs of one step, so that the event loop has its turns. */

@@ -98,13 +98,13 @@ class Plan {
     const isUnknown = target.ready === 'Unknown' && !rule.onUnknown;
     if (isUnknown) this.#hold(key('NotReady'), target);
     else if (target.ready !== 'True' && rule.matchesTarget(target) && rule.matchesEvent(target.event))
-      this.#begin(key('NotReady'), incidentOf(rule, target, { cause: 'NotReady', ...target, time: this.#time }));
+      this.#begin(key('NotReady'), incidentOf(rule, target, 'NotReady', target.sinceMs, target.message, this.#time));
     else this.#end(key('NotReady'));
     const { restart } = target;
     if (restart && rule.matchesTarget(target) && rule.matchesEvent(restart.event))
       this.#begin(
         key('RestartRequested'),
-        incidentOf(rule, target, { cause: 'RestartRequested', ...restart, time: this.#time }),
+        incidentOf(rule, target, 'RestartRequested', restart.sinceMs, restart.message, this.#time),
       );
     else if (target.isUnreadable) this.#hold(key('RestartRequested'), target);
     else this.#end(key('RestartRequested'));
@@ -235,14 +235,14 @@ function holds<Value>(map: ReadonlyMap<string, Value>, before: { readonly [key: 
   return map.size === Object.keys(before).length && [...map].every(([key, value]) => before[key] === value);
 }
 
-type Finding = {
-  readonly cause: Cause;
-  readonly sinceMs: number;
-  readonly message: string;
-  readonly time: AlertTime;
-};
-
-function incidentOf(rule: AlertRule, target: SeenTarget, { cause, sinceMs, message, time }: Finding): Incident {
+function incidentOf(
+  rule: AlertRule,
+  target: SeenTarget,
+  cause: Cause,
+  sinceMs: number,
+  message: string,
+  time: AlertTime,
+): Incident {
   const { namespace, name, uid, labels } = target;
   const about = { alert: rule.name, cause, namespace, name, uid, sinceMs, message };
   const groupLabels = Object.fromEntries(rule.groupBy.map((label) => [label, ownProperty(labels, label) ?? '']));

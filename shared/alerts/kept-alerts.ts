@@ -205,7 +205,7 @@ function outboxOf(value: unknown, problems: string[]): AlertOutbox {
   );
 }
 
-/** Own properties alone, whatever the keys are. */
+/** Only own properties, because a key may be the name of an inherited one. */
 const fromEntries = <Value>(entries: readonly (readonly [string, Value])[]): { readonly [key: string]: Value } =>
   Object.fromEntries(entries);
 
@@ -218,23 +218,23 @@ export const clockStepMsMin = 1_000;
 /** How far the wall clock is ahead of steady time, because it was set. */
 export const aheadMs = ({ wallMs, steadyMs }: AlertTime): number => wallMs - steadyMs;
 
-/** What is to be kept. */
+/** The state as it is kept, by the wall clock. */
 export function byTheWall(state: AlertState, time: AlertTime): AlertState {
   const shiftMs = aheadMs(time);
   const shift = (ms: number) => ms + shiftMs;
-  return Math.abs(shiftMs) < clockStepMsMin ? state : moved(state, { past: shift, end: shift });
+  return Math.abs(shiftMs) < clockStepMsMin ? state : moved(state, shift, shift);
 }
 
-/** What was kept, for a process that has just begun. */
+/** The kept state, for a process that has just started. */
 export const continued = (state: AlertState, { steadyMs }: AlertTime): AlertState =>
-  moved(state, {
-    past: (ms) => Math.min(ms, steadyMs),
-    end: (ms) => Math.min(ms, steadyMs + groupWindowMs),
-  });
+  moved(
+    state,
+    (ms) => Math.min(ms, steadyMs),
+    (ms) => Math.min(ms, steadyMs + groupWindowMs),
+  );
 
-type Moves = { readonly past: (ms: number) => number; readonly end: (ms: number) => number };
-
-function moved(state: AlertState, { past, end }: Moves): AlertState {
+/** The state with its instants moved: `past` for those that have come, `end` for the ends of windows. */
+function moved(state: AlertState, past: (ms: number) => number, end: (ms: number) => number): AlertState {
   const incidents = Object.entries(state.incidents).map(([key, incident]) => {
     return [key, { ...incident, beganMs: past(incident.beganMs ?? incident.sinceMs) }] as const;
   });

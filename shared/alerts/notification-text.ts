@@ -57,7 +57,7 @@ function problemText(incidents: Notification['incidents']): string {
 /** Characters of the cause in a title. The lines have all of it. */
 const causeCharactersMax = 120;
 
-/** Of one incident alone. Its message has the cause first. */
+/** The text about a single incident. Its message has the cause first. */
 function causeText(incidents: Notification['incidents']): string {
   const [cause = ''] = incidents.length === 1 ? (incidents[0]?.message.split('; ') ?? []) : [];
   return cause === '' ? '' : `: ${cutText(cause, causeCharactersMax)}`;

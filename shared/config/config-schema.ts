@@ -70,7 +70,7 @@ export const targetFilesOf = ({ targets: entries = [] }: Config): readonly Targe
 // Limits of globs. A matcher tries every way in which the stars can share a name among them, and every choice of the
 // braces, so a pattern of a few dozen characters could take hours.
 
-/** Of one pattern. */
+/** Names that the braces of one pattern may stand for. */
 const choicesMax = 100;
 /** Braces in braces. */
 const depthMax = 8;
@@ -92,11 +92,11 @@ export function globProblem(pattern: string): string | undefined {
 type Choices = { readonly inAlternative: number; readonly before: number };
 
 function bracesProblem(pattern: string): string | undefined {
-  // In a name two full stops stand beside a slash.
+  // In a path, two full stops stand beside a slash. (Elsewhere they are a sequence.)
   if (pattern.includes('{') && /[^/]\.\.[^/]/.test(pattern))
     return 'has a sequence in braces: name each choice, as in {a,b}';
   let present: Choices = { inAlternative: 1, before: 0 };
-  /** Of the braces around the present ones, innermost last, and of the whole. */
+  /** The choices of the braces around the present ones, innermost last, and of the whole. */
   const around: Choices[] = [];
   for (const character of pattern) {
     const outer = around.at(-1);

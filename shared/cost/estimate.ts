@@ -44,9 +44,9 @@ export type CostEstimate = {
   readonly layout: FleetLayout;
   /** The services, then what the network costs. */
   readonly lines: readonly CostLine[];
-  /** Of all lines. */
+  /** The sum of all lines. */
   readonly usd: number;
-  /** Of these, what the network costs: the same probes from anywhere in AWS cost it, too. */
+  /** The network's part of the sum: the same probes from anywhere in AWS cost it, too. */
   readonly transferUsd: number;
   /** The table's capacity units a month that the probers take while no target changes. */
   readonly steadyUnits: { readonly writes: number; readonly reads: number };
@@ -229,7 +229,7 @@ const runWrites = 3;
 /** A claim writes the EPOCH of each bucket that has targets, in transactions. */
 const claimWrites = (shard: FleetShard, fleet: Fleet): number => occupied(shard.buckets, fleet) * 2;
 
-/** How many of so many buckets have targets: a hash spreads the targets. */
+/** The number of buckets that have targets: a hash spreads the targets over all of them. */
 const occupied = (buckets: number, fleet: Fleet): number => buckets * (1 - (1 - 1 / bucketCount) ** targetsOf(fleet));
 
 const units = (bytes: number): number => Math.max(1, Math.ceil(bytes / readUnitBytes));

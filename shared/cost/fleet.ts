@@ -109,16 +109,16 @@ const spareTasks = 1;
 /** A task for each shard, and the spare. */
 export const tasksOf = ({ shards }: Pick<FleetLayout, 'shards'>): number => shards.length + spareTasks;
 
-export type Held = { readonly compute: Compute; readonly memorySize: number };
+export type ComputeChoice = { readonly compute: Compute; readonly memorySize: number };
 
 /** What the shards are held by, to follow their number in an estimate. */
-export const heldText = (layout: Pick<FleetLayout, 'shards'>, { compute, memorySize }: Held): string =>
+export const heldText = (layout: Pick<FleetLayout, 'shards'>, { compute, memorySize }: ComputeChoice): string =>
   compute === 'fargate'
     ? `in ${tasksOf(layout)} tasks of ${taskSize.vcpus} vCPU and ${taskSize.gb} GB by Spot at ${Math.round(spotPart * 100)} % of the price`
     : `of ${memorySize} MB`;
 
 /** Why no number of shards holds the fleet, where the load of the heaviest is above 1. */
-export const tooHeavyText = ({ load }: Pick<FleetLayout, 'load'>, { compute, memorySize }: Held): string =>
+export const tooHeavyText = ({ load }: Pick<FleetLayout, 'load'>, { compute, memorySize }: ComputeChoice): string =>
   compute === 'fargate'
     ? `tasks of ${taskSize.vcpus} vCPU are too small for this fleet, which may be ${load.toFixed(1)} times smaller`
     : `${memorySize} MB are too few for this fleet`;

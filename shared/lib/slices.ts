@@ -52,7 +52,7 @@ const lookMs = 1;
 
 export function slices(ports: SlicesPorts): Slices {
   const { monotonicMs, nextTurn, afterPromises, begins, turnMs = sliceMs, rest } = ports;
-  /** In the order in which the work runs. */
+  /** The waiting work, in the order in which it runs. */
   const waiting = new Set<Work>();
   const resting = rest && new Resting(rest, monotonicMs);
   let untilMs = 0;

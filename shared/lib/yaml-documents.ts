@@ -23,11 +23,11 @@ import {
 export type YamlOptions = Omit<ParseOptions & DocumentOptions & SchemaOptions, 'uniqueKeys' | 'lineCounter'> & {
   /** Empty ones count, too. Reading ends with the first one more. */
   readonly documentsMax: number;
-  /** Of the text. The parser keeps each, so they bound its memory and time. Default: any number. */
+  /** Tokens of the text. The parser keeps each, so this bounds its memory and time. Default: any number. */
   readonly tokensMax?: number;
 };
 
-/** Of one document. */
+/** Repeated keys that are reported for one document. */
 const repeatedMax = 100;
 
 /** With the mistakes of each among its errors, in the order of the text. @throws RangeError for too many tokens */
@@ -50,7 +50,7 @@ export function yamlDocuments(text: string, options: YamlOptions): readonly Docu
   return documents;
 }
 
-/** Of the parser's concrete syntax. @throws RangeError at the first token of the text that is too much */
+/** Tokens of the parser's concrete syntax. @throws RangeError at the first token of the text beyond the limit */
 function* tokensOf(text: string, tokensMax: number): Generator<CST.Token> {
   const parser = new Parser();
   let count = 0;

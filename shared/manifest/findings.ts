@@ -15,7 +15,7 @@ export const findingsOf = (target: ConvertedTarget): readonly FileFinding[] =>
     return { ...target.placeOf(written), ...finding, field: target.fieldOf(written) };
   });
 
-/** In the short form of a target, the probes of its one container stand at the top of the spec. */
+/** The pointer as the file has it: in the short form, the probes of the one container stand at the top of the spec. */
 function asWritten(pointer: string, { manifest }: ConvertedTarget): string {
   const isShort = valueAt(manifest, ['spec', 'containers', 0]) === undefined;
   return isShort ? pointer.replace('/spec/containers/0/', '/spec/') : pointer;

@@ -50,7 +50,7 @@ export type RemarkKind = 'approximated' | 'leftOut' | 'note';
 
 export type Remark = SourcePath & { readonly kind: RemarkKind; readonly what: string; readonly reason: string };
 
-/** A part that cannot be converted. Then nothing of the file is. */
+/** A part that cannot be converted. Then no part of the file is converted. */
 export type Mistake = SourcePath & { readonly detail: string };
 
 export type Drafts = {

@@ -31,7 +31,7 @@ export const hasProbes = (spec: unknown): boolean =>
 type PlacedProbe = {
   readonly probe: Members;
   readonly container: Members;
-  /** In the spec. */
+  /** The path of the probe in the spec. */
   readonly path: Path;
 };
 

@@ -1,7 +1,7 @@
 /**
  * The documents of a file of YAML or JSON, with the line and column of everything in them.
  *
- * One parser reads all of it, because JSON is YAML; only a stream of JSON values has to be cut first. The file may be
+ * One parser reads everything, because JSON is YAML; only a stream of JSON values has to be cut first. The file may be
  * of any origin, so its cost is bounded before each costly step: bytes before parsing, documents while parsing, aliases
  * before they are followed, values and depth after. Errors name places and do not quote the file.
  */

@@ -42,7 +42,7 @@ export type SqsEventBatch = {
 
 export type DecodedSqsEvent =
   | { readonly kind: 'ok'; readonly batch: SqsEventBatch }
-  /** Not an event of a FIFO queue: the deployment is wrong. `detail` is for the log. */
+  /** The event does not come from a FIFO queue, so the deployment is wrong. `detail` is for the log. */
   | { readonly kind: 'malformed'; readonly detail: string };
 
 export function decodeSqsEvent(event: unknown, options: SqsOptions): DecodedSqsEvent {

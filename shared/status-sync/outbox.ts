@@ -24,10 +24,10 @@ function busEvent(ports: OutboxPorts, target: TargetRecord, event: OutboxEvent):
   return [];
 }
 
-/** An outbox entry stores only the detail that differs between events; this is the whole event for the bus. */
 /** An entry that can be read. */
 type ReadableEvent = Exclude<OutboxEvent, { readonly detailType: 'Unreadable' }>;
 
+/** The whole event for the bus. An entry stores only the detail that differs between events. */
 export function toBusEvent({ namespace, name, uid }: TargetRecord, event: ReadableEvent): BusEvent {
   const { id, timeMs } = event;
   const common = { schemaVersion, id, target: { namespace, name, uid } } as const;

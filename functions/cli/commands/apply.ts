@@ -163,7 +163,7 @@ function printLine({ wanted, applied: { change } }: Outcome, { io, options, dryR
 
 const suffix = (dryRun: boolean): string => (dryRun ? ' (dry run)' : '');
 
-/** Prints warnings, or why a target is not stored. Returns whether it is. */
+/** Prints warnings, or why a target is not stored. Returns whether it is stored. */
 function isReported({ wanted, applied }: Outcome, { err }: Io): boolean {
   const { problem, warning, name } = applied;
   if (warning !== undefined) err(`Warning: target/${name}: ${warning}`);

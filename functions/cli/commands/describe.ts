@@ -46,7 +46,7 @@ export const describeCommand = ({ io }: CommandSetting): Command =>
       });
     });
 
-/** Of two targets. */
+/** Between two targets. */
 const between = printedLines(['', '']);
 
 function describedTarget(target: TargetView, events: readonly TargetEvent[], io: Io): Printable {

@@ -23,9 +23,9 @@ type Options = {
   readonly output?: 'json';
 };
 
-/** Of each check. */
+/** The time-out of each check. */
 const checkMsMax = 8_000;
-/** Of a request, which is made three times at most. */
+/** The time-out of a request, which is made at most three times. */
 const requestMsMax = 2_000;
 
 const examples = `
@@ -122,7 +122,7 @@ const shades: { readonly [state in FindingState]: 'good' | 'doubt' | 'bad' } = {
   warn: 'doubt',
   fail: 'bad',
 };
-/** Of the longest state and the longest name. */
+/** Widths of the longest state and the longest name. */
 const widths: readonly number[] = [4, 'credentials'.length, 0];
 
 function lineOf([name, { state, why, next }]: readonly [string, Finding], io: Io): Printable {

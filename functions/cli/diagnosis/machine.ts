@@ -1,4 +1,4 @@
-/** What this machine lets a prober do: open sockets, resolve names, and reach its canaries. */
+/** The abilities of this machine that a prober needs: sockets, name resolution, and a way to the canaries. */
 import { descriptorsMax } from '../../../shared/core/self/sockets.ts';
 import type { Canary } from '../../../shared/holder/run.ts';
 import { type Clock, systemClock } from '../../../shared/lib/clock.ts';

@@ -17,7 +17,7 @@ export type ServerFindings = {
   readonly release: Finding;
 };
 
-/** Of the API that this program knows. */
+/** The version of the API that this program knows. */
 const apiVersion = '1';
 /** Clocks of processes that share a table may differ by 2 s; a `Date` counts whole seconds. */
 const skewMsWarn = 3_500;

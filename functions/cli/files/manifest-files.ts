@@ -42,13 +42,13 @@ export const hostOption = (): Option =>
     return host;
   });
 
-/** Of a file that is fetched, for commands that talk to no server. */
+/** The time-out of fetching a file, for commands that talk to no server. */
 const fetchMsMax = 30_000;
 
 export type Reading = {
   readonly io: Io;
   readonly format: FormatOptions;
-  /** Of a file that is fetched. */
+  /** The time-out of fetching a file. */
   readonly timeoutMs?: number;
 };
 

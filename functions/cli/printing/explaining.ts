@@ -60,7 +60,7 @@ function noField(parent: string, name: string, known: readonly string[]): WrongU
   return new WrongUse(`${parent} has no field ${name}: ${hint}`);
 }
 
-/** Of a list those of its elements. */
+/** The fields of an object, or of the elements of a list. */
 export const fieldsOf = (schema: FieldSchema): NonNullable<FieldSchema['properties']> =>
   membersOf(schema).properties ?? {};
 

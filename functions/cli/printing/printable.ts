@@ -50,5 +50,5 @@ const word = randomUUID();
 /** `colour`: of ECMA-48, such as 31 for red. */
 export const coloured = (text: string, colour: number): string => `${word}[${colour}m${text}${word}[0m`;
 
-/** What a terminal may have: nothing in it commands the terminal but the colours of `coloured`. */
+/** The text for a terminal. Only the colours of `coloured` act on the terminal. */
 export const gated = (text: string): string => visibleText(text).replaceAll(word, '\u001b');

@@ -48,7 +48,7 @@ export function portsText({ initContainers, containers }: TargetView['spec']): s
 const portOf = ({ ports = [] }: ContainerView, port: number | string): number | string =>
   ports.find(({ name }) => name === port)?.containerPort ?? port;
 
-/** In kubectl's order, each with the name that it has there. */
+/** The probes of a container in kubectl's order, each with its name there. */
 export const probesOf = (container: ContainerView): readonly (readonly [name: string, probe: ProbeSpecView])[] => [
   ...(container.livenessProbe ? [['Liveness', container.livenessProbe] as const] : []),
   ...(container.readinessProbe ? [['Readiness', container.readinessProbe] as const] : []),

@@ -11,10 +11,10 @@ import type { Cell, Row, Shade } from './tables.ts';
 
 export type RowStyle = {
   readonly hasNamespace: boolean;
-  /** Of probes: whether the column with the target is left out. */
+  /** Whether the column with the target is left out, for probes. */
   readonly isOfOne?: boolean;
   readonly isWide: boolean;
-  /** Of targets, in the last column. */
+  /** Whether labels are in the last column, for targets. */
   readonly hasLabels?: boolean;
 };
 

@@ -104,7 +104,9 @@ function outputsOf(text: string): ReadonlyMap<string, string> {
   );
 }
 
-/** In an app of the user's own, the only one of the construct; else the only address of API Gateway. */
+/**
+ * The output named after the construct, which is the only one in an app of the user's own; else the only API address.
+ */
 function apiOf(outputs: ReadonlyMap<string, string>): string | undefined {
   const isApi = (text: string) => regionOfHost(new URL(text)) !== undefined;
   const values = [...outputs.values()];

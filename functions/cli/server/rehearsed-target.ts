@@ -71,7 +71,7 @@ type WantedProbe = {
   readonly name: string;
   readonly container: string;
   readonly probeType: ProbeType;
-  /** Of the spec, which says when the attempts were made. */
+  /** The period of the spec, which says when the attempts were made. */
   readonly periodSeconds: number;
   readonly own: ProbeNumbers;
   readonly probe: RehearsedProbe;

@@ -25,7 +25,7 @@ export type Route = {
   readonly headers?: z.ZodObject;
   readonly body?: { readonly mediaTypes: readonly string[]; readonly schema: z.ZodType; readonly required: boolean };
   readonly answers: { readonly [status: number]: Answer };
-  /** In addition to those that any route can return: 400, 401, 500, 503. */
+  /** Problems beside those that any route can return: 400, 401, 500, 503. */
   readonly problems: readonly ProblemStatus[];
   /** Needs no token. */
   readonly anonymous?: true;

@@ -21,7 +21,7 @@ export const applyLinesBytesMax = 16 * 1024 * 1024;
 
 const mediaType = 'application/x-ndjson';
 const mediaTypes: MediaTypes = { [mediaType]: 'json' };
-/** A proxy that buffers the answer would hide how far the request is. */
+/** A proxy that buffers the answer would hide the progress of the request. */
 const headers = { 'content-type': mediaType, 'x-accel-buffering': 'no', ...everywhere };
 
 const appliedLineSchema = z

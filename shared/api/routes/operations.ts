@@ -33,7 +33,7 @@ const healthz: Handler = async (_, deps) => {
   return jsonResponse(health.ok ? 200 : 503, healthView(health));
 };
 
-/** In doubt a process still answers 200: a restart would remove the process that notices when the doubt is over. */
+/** A process in doubt still answers 200: a restart would remove the process that notices when the doubt is over. */
 export function healthView({ ok, quarantined, doubts = [], overloads = [], details }: Health) {
   const degraded = doubts.map(reasonView);
   const overloaded = overloads.map(reasonView);

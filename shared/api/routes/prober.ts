@@ -1,4 +1,4 @@
-/** The prober itself: its shards, the release that holds each, and how current each is. */
+/** The prober itself: its shards, the release that holds each, and the age of what each has observed. */
 import '../http/zod-openapi.ts';
 import * as z from 'zod';
 import type { LayoutShard } from '../../core/shards/layout.ts';

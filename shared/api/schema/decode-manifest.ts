@@ -149,7 +149,7 @@ function specInput(manifest: Manifest): TargetSpecInput {
   };
 }
 
-/** Kubernetes nests a rule's operator and values under `exitCodes`, the only criterion there is. */
+/** Kubernetes nests a rule's operator and values under `exitCodes`, the only criterion. */
 function containerInput(container: ContainerManifest) {
   const rules = container.restartPolicyRules?.map(({ action, exitCodes }) => {
     const { operator, values = [] } = exitCodes;

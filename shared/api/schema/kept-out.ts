@@ -197,7 +197,10 @@ type Members = { readonly [field: string]: unknown };
 
 const probeFields = ['startupProbe', 'readinessProbe', 'livenessProbe'] as const;
 
-/** Of the container's `env`, before its shape is known. None while one of them is wrong, so that errors find theirs. */
+/**
+ * The variables of a container's `env`, before its shape is known. None while one is malformed, so that its error is
+ * named.
+ */
 export function unusedVariables(container: object): ReadonlySet<unknown> {
   const { env } = container as Members;
   if (!Array.isArray(env) || !env.every(isVariable)) return new Set();

@@ -29,7 +29,7 @@ export function healthcheckOf(healthcheck: unknown, names: readonly string[]): H
     return { kind: 'unknown', reason: 'has a healthcheck whose test is that of the image' };
   // Docker gives further words of CMD-SHELL to the shell, as the script's parameters.
   const command = form === 'CMD' ? words : ['/bin/sh', '-c', ...words];
-  // In Compose files `$$` stands for a dollar.
+  // Compose files write `$$` for a dollar.
   const reading = handlerOfCommand(
     command.map((word) => word.replaceAll('$$', '$')),
     names,

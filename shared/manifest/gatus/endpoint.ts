@@ -19,7 +19,7 @@ export function endpointAt(document: SourceDocument, value: unknown, path: Path)
 export const variableIn = ({ variables }: Endpoint, field: Path): Path | undefined =>
   variables.find((at) => field.every((token, index) => at[index] === token));
 
-/** What a remark says of an endpoint, or of one part of it, at a place in it. */
+/** What a remark says of an endpoint or of one of its parts, and the place of that part. */
 export type Divergence = { readonly reason: string; readonly at?: Path; readonly part?: string };
 
 export const remarkOf = (endpoint: Endpoint, kind: RemarkKind, { reason, at = [], part }: Divergence): Remark => ({

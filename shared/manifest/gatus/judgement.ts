@@ -146,7 +146,7 @@ function judgedTime(condition: Condition, index: number): OneJudgement {
   return { ...probed, timeoutSeconds: [timeoutSeconds], approximated };
 }
 
-/** In milliseconds. */
+/** The longest response time that is tried, in milliseconds. */
 const timeMax = 1e9;
 
 function timesAround(condition: Condition): readonly number[] {

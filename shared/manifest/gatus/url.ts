@@ -35,7 +35,7 @@ const connections: { readonly [scheme in Connection]: number | undefined } = {
 
 export function urlHandler(text: string): UrlHandler {
   const scheme = text.includes('://') ? text.slice(0, text.indexOf('://')).toLowerCase() : '';
-  // The parser knows the parts of this scheme whatever the text's own is.
+  // The parser knows the parts of a URL of HTTP; the text may have another scheme.
   const written = text.slice(scheme.length + '://'.length);
   if (scheme === '' || !URL.canParse(`http://${written}`)) return { kind: 'wrong' };
   const url = new URL(`http://${written}`);

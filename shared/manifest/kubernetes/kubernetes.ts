@@ -182,7 +182,7 @@ type Address =
       readonly host: string;
       /** From the resource; empty: it does not say its address. */
       readonly path: Path;
-      /** Of the Pod, with the ports of that address. */
+      /** The spec of the Pod, with the ports of that address. */
       readonly spec: Members;
       readonly approximated?: string;
     }
@@ -244,7 +244,7 @@ function gatesRemark(pod: Pod, what: string): readonly Remark[] | undefined {
   return [remark(pod.resource, 'approximated', `${what}: spec.readinessGates`, reason, path)];
 }
 
-/** A command runs in a container, where no prober is: what it asks over the network is asked by a handler. */
+/** A command would run in a container, where there is no prober, so a handler asks what it asks over the network. */
 const podSpec = ({ template }: Pod, { keepsCommands = false }: FormatOptions): Members =>
   keepsCommands ? membersOf(template.spec) : withHandlers(membersOf(template.spec));
 
