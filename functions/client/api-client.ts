@@ -46,24 +46,24 @@ import { type WatchedEvent, type WatchQuery, watched } from './watching.ts';
 import { type TargetWrites, targetWrites, type WriteOptions } from './writes.ts';
 
 export type ClientOptions = ConnectionOptions & {
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** For an API on AWS, in place of a token. */
-  readonly signer?: Signer;
+  readonly signer?: Signer | undefined;
   readonly clock: Clock;
   readonly random: Random;
   /** The size of the answers to one list. Absent: no limit, because pages are handed over one by one. */
   readonly listCharactersMax?: number;
   /** Ends every request and every watch. */
-  readonly stop?: AbortSignal;
+  readonly stop?: AbortSignal | undefined;
 };
 
 /** All that is given has to match. The selectors are Kubernetes'. */
 export type TargetQuery = {
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   /** The condition Ready, as it is shown. */
-  readonly ready?: ReadyValue;
+  readonly ready?: ReadyValue | undefined;
   /**
    * Without it, in no order. The server reads all targets for each page of a sorted list. If there are too many to
    * sort, they are in no order, too.

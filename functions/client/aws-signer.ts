@@ -20,9 +20,9 @@ export type CredentialProvider = () => Promise<AwsCredentials>;
 export type SignerOptions = {
   readonly region: string;
   /** As in a credential scope; without it that of API Gateway. */
-  readonly service?: string;
+  readonly service?: string | undefined;
   /** A profile of the shared configuration; without it the SDK's default. */
-  readonly profile?: string;
+  readonly profile?: string | undefined;
   /** Replaces the SDK's default chain. */
   readonly credentials?: CredentialProvider;
   readonly clock: Pick<Clock, 'nowMs'>;

@@ -5,7 +5,7 @@ import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 export type ConnectionOptions = {
   readonly url: URL;
   /** If given, it is dialed instead of the host of the URL. */
-  readonly socketPath?: string;
+  readonly socketPath?: string | undefined;
   readonly timeoutMs: number;
   readonly env: { readonly [name: string]: string | undefined };
 };

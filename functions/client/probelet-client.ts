@@ -44,10 +44,10 @@ export function probeletClient(settings: ClientSettings): ApiClient {
   if (!/^https?:$/.test(url.protocol)) throw new TypeError(`url: ${url.protocol} is neither http nor https`);
   return apiClient({
     url,
-    ...(socketPath !== undefined && { socketPath }),
-    ...(token !== undefined && { token }),
-    ...(aws && { signer: signerFor(url, aws, timeoutMs) }),
-    ...(signal && { stop: signal }),
+    socketPath,
+    token,
+    signer: aws && signerFor(url, aws, timeoutMs),
+    stop: signal,
     timeoutMs,
     clock: systemClock,
     random: systemRandom,

@@ -14,13 +14,13 @@ export type RequestDeps = {
   readonly random: Random;
   readonly connections: Dispatcher;
   readonly url: URL;
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** For an API on AWS, in place of a token. */
-  readonly signer?: Signer;
+  readonly signer?: Signer | undefined;
   /** The time-out of one attempt. */
   readonly timeoutMs: number;
   /** Ends every request. */
-  readonly stop?: AbortSignal;
+  readonly stop?: AbortSignal | undefined;
 };
 
 export type Method = 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE';

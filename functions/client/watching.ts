@@ -20,7 +20,11 @@ import {
   send,
 } from './requests.ts';
 
-export type WatchQuery = { readonly namespace?: string; readonly name?: string; readonly labelSelector?: string };
+export type WatchQuery = {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly labelSelector?: string | undefined;
+};
 
 export type WatchedEvent =
   /** The stream is open, or events may have been missed: read the state now. */

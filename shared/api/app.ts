@@ -88,7 +88,7 @@ function apiRequest(context: Context) {
 function methodNotAllowed(described: readonly Route[], path: string): Problem {
   const methods = described.filter((route) => honoPath(route) === path).map(({ method }) => method.toUpperCase());
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ');
-  return { ...problem(405, 'method-not-allowed', `Here one can ${allow}.`), headers: { allow } };
+  return { ...problem(405, 'method-not-allowed', `This path allows ${allow}.`), headers: { allow } };
 }
 
 /** Makes the document once: it costs as much as many requests. */

@@ -62,7 +62,7 @@ export const applyCommand = (setting: CommandSetting): Command =>
       new Option('--dry-run [where]', 'only say what the server would do').choices(['server', 'none']).preset('server'),
     )
     .option('--diff', `print what changes of each target (default: on a terminal, up to ${ownDiffsMax} targets)`)
-    .option('--no-diff', 'do not')
+    .option('--no-diff', 'print no changes')
     .option('--prune', 'also delete the targets that an earlier apply has stored and no file names')
     .addOption(setOption())
     .addOption(new Option('-o, --output <format>', 'print the targets').choices(['yaml', 'json', 'name']))

@@ -148,10 +148,9 @@ async function placeOf(
   { url, stack, auth, tokenFile, region, profile }: AddOptions,
   io: Io,
 ): Promise<{ readonly url: string; readonly auth?: AuthKind; readonly region?: string }> {
-  const access = { ...(region !== undefined && { region }), ...(profile !== undefined && { profile }) };
   if (stack !== undefined && url !== undefined) throw new WrongUse('--url does not go with --stack');
   if (stack !== undefined) {
-    const found = await stackApi(stack, access, io);
+    const found = await stackApi(stack, { region, profile }, io);
     return { ...found, auth: auth ?? (tokenFile === undefined ? 'aws' : 'token') };
   }
   if (url === undefined) throw new WrongUse('give the address by --url, or the stack of a deployment by --stack');

@@ -50,7 +50,7 @@ export const deleteCommand = (setting: CommandSetting): Command =>
     .option('--now', 'with a grace period of 1 s')
     .option('--force', 'with a grace period of 0 s')
     .option('--wait', 'wait until they are gone', true)
-    .option('--no-wait', 'do not, as --wait=false')
+    .option('--no-wait', 'do not wait, as --wait=false')
     .addOption(
       new Option('--timeout <duration>', 'how long to wait (default: the grace period and 2m)').argParser(milliseconds),
     )

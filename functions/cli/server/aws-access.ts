@@ -9,7 +9,7 @@ export const authKinds = ['aws', 'token', 'none'] as const;
 export type AuthKind = (typeof authKinds)[number];
 
 /** Absent: as AWS's own tools are configured. */
-export type AwsAccess = { readonly region?: string; readonly profile?: string };
+export type AwsAccess = { readonly region?: string | undefined; readonly profile?: string | undefined };
 
 /** Its secrets are never printed. `service`: absent for the API. */
 export async function signerOf(
@@ -21,13 +21,7 @@ export async function signerOf(
 ): Promise<Signer> {
   const { awsSigner } = await import('../../client/aws-signer.ts');
   const { profile } = access;
-  const signer = awsSigner({
-    region,
-    timeoutMs,
-    clock: io.clock,
-    ...(service !== undefined && { service }),
-    ...(profile !== undefined && { profile }),
-  });
+  const signer = awsSigner({ region, service, profile, timeoutMs, clock: io.clock });
   io.hide(signer.secrets);
   return signer;
 }

@@ -130,8 +130,7 @@ function authorizationOf(
 ): { readonly token?: string; readonly aws?: AwsAccess } {
   const kind = flags.auth ?? context?.auth;
   if (kind === 'none') return {};
-  const { region, profile } = context ?? {};
-  const aws = { ...(region !== undefined && { region }), ...(profile !== undefined && { profile }) };
+  const aws = { region: context?.region, profile: context?.profile };
   if (kind === 'aws') return { aws };
   const token = tokenOf(flags, context, env);
   if (token !== undefined) return { token };
@@ -186,9 +185,9 @@ export async function withSession(
   const signer = aws && (await signerOf(io, aws, await regionOf(aws, server.url), timeoutMs));
   const client = apiClient({
     ...server,
-    ...(token !== undefined && { token }),
-    ...(signer && { signer }),
-    ...(stop && { stop }),
+    token,
+    signer,
+    stop,
     listCharactersMax,
     timeoutMs,
     clock,

@@ -15,11 +15,11 @@ import type { Session } from './connection.ts';
 export type Selection = {
   readonly names: readonly string[];
   /** If absent, all namespaces. */
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   /** Those whose condition Ready has one of these values, as it is shown. If absent, all. */
-  readonly ready?: readonly ReadyValue[];
+  readonly ready?: readonly ReadyValue[] | undefined;
 };
 
 export type SelectionOptions = {
@@ -44,11 +44,10 @@ export function selectionOf(
   if (ready !== undefined && notReady) throw new WrongUse('--ready does not go with --not-ready');
   return {
     names,
-    ...(!allNamespaces && { namespace }),
-    ...(selector !== undefined && { labelSelector: selector }),
-    ...(fieldSelector !== undefined && { fieldSelector }),
-    ...(notReady && { ready: ['false', 'unknown'] as const }),
-    ...(ready !== undefined && { ready: [ready] }),
+    namespace: allNamespaces ? undefined : namespace,
+    labelSelector: selector,
+    fieldSelector,
+    ready: notReady ? ['false', 'unknown'] : ready && [ready],
   };
 }
 
@@ -56,10 +55,9 @@ export function selectionOf(
 export async function* selectedTargets(session: Session, selection: Selection): AsyncGenerator<TargetView> {
   const { names, namespace = session.namespace } = selection;
   if (names.length === 0) {
-    const query = { ...queryOf(selection), ...(selection.fieldSelector && { fieldSelector: selection.fieldSelector }) };
+    const query = { ...queryOf(selection), fieldSelector: selection.fieldSelector || undefined };
     // The API selects by one value in a list.
-    for (const ready of selection.ready ?? [undefined])
-      yield* session.client.targets({ ...query, ...(ready !== undefined && { ready }) });
+    for (const ready of selection.ready ?? [undefined]) yield* session.client.targets({ ...query, ready });
     return;
   }
   const absent: string[] = [];
@@ -72,10 +70,7 @@ export async function* selectedTargets(session: Session, selection: Selection): 
 }
 
 /** The part of a selection that the API filters both lists and events by. */
-export const queryOf = ({ namespace, labelSelector }: Selection): TargetQuery => ({
-  ...(namespace !== undefined && { namespace }),
-  ...(labelSelector !== undefined && { labelSelector }),
-});
+export const queryOf = ({ namespace, labelSelector }: Selection): TargetQuery => ({ namespace, labelSelector });
 
 /** As kubectl says it. */
 export const noneFound = (what: string, { namespace }: Selection): string =>
@@ -101,7 +96,7 @@ export async function* watchedTargets(session: Session, selection: Selection): A
   const { client } = session;
   const { names } = selection;
   const [only] = names.length === 1 ? names : [];
-  for await (const seen of client.watch({ ...queryOf(selection), ...(only !== undefined && { name: only }) })) {
+  for await (const seen of client.watch({ ...queryOf(selection), name: only })) {
     if (seen.kind === 'list') {
       yield { kind: 'listed', targets: await allOf(session, selection) };
       continue;

@@ -56,7 +56,7 @@ export const applyLinesRoutes: readonly Route[] = [
     summary: 'Registers or replaces the target of each line, and leaves all others as they are. Idempotent',
     query: z.object({ dryRun: dryRunParam }),
     body: { mediaTypes: [mediaType], schema: manifestSchema, required: true },
-    answers: { 200: { description: 'What came of each line.', mediaType, schema: appliedLineSchema } },
+    answers: { 200: { description: 'The outcome of each line.', mediaType, schema: appliedLineSchema } },
     problems: [413, 415],
     handle: putLines,
   },

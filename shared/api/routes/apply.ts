@@ -87,7 +87,7 @@ export const applyRoutes: readonly Route[] = [
     params: namespaceParams,
     query: z.object({ dryRun: dryRunParam }),
     body: { mediaTypes: Object.keys(manifestMediaTypes), schema: manifestsSchema, required: true },
-    answers: { 200: { description: 'What came of each manifest.', schema: appliedListSchema } },
+    answers: { 200: { description: 'The outcome of each manifest.', schema: appliedListSchema } },
     problems: [400, 413, 415, 422],
     handle: putTargets,
   },

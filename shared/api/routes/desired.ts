@@ -28,7 +28,7 @@ const cleanedSchema = z
     continue: z
       .string()
       .optional()
-      .openapi({ description: 'With 202: send the same body with it to go on. Absent: this is all.' }),
+      .openapi({ description: 'With 202: send the same body with it to continue. Absent: this is all.' }),
   })
   .openapi('CleanedUp');
 

@@ -14,12 +14,12 @@ const healthSchema = z
   .object({
     status: z.enum(['ok', 'overloaded', 'degraded', 'failing']).openapi({
       description:
-        'overloaded: the process works, but has more to do than it can, so probes begin late. degraded: its prober doubts itself, or shards have no holder.',
+        'overloaded: the process works, but more probes are due than it can begin in time. degraded: its prober doubts itself, or shards have no holder.',
     }),
     degraded: reasons.openapi({ description: 'Why it is degraded.' }),
     overloaded: overloadReasons.openapi({
       description:
-        'What there is too little of: Cpu or Sockets. socketsMax: descriptors that probes may hold, if the machine refused more.',
+        'The resource that is short: Cpu or Sockets. socketsMax: descriptors that probes may hold, if the machine refused more.',
     }),
     quarantined: z.array(z.object({ pk: z.string(), sk: z.string(), detail: z.string() })).openapi({
       description: 'Quarantined items of the store, which cannot be read.',

@@ -19,8 +19,8 @@ const shardSchema = z.object({
     description: 'idle: it has no targets. tick: it is held once a minute. resident: it is held all the time.',
   }),
   generation: z.int(),
-  release: z.string().optional().openapi({ description: 'Of the run that holds it, or held it last.' }),
-  beat: instant.optional().openapi({ description: 'When its run said last that it is there. Absent: no run has.' }),
+  release: z.string().optional().openapi({ description: 'The release of the run that holds it, or held it last.' }),
+  beat: instant.optional().openapi({ description: 'The last heartbeat of its run. Absent: there was none.' }),
   observed: instant.optional().openapi({ description: 'When every probe that was due had last been made.' }),
   degraded: z.boolean().optional().openapi({ description: 'Its run doubts itself: what it observes does not count.' }),
   overloaded: z.boolean().optional().openapi({ description: 'More probes are due than can begin in time.' }),
@@ -29,7 +29,10 @@ const shardSchema = z.object({
 const proberSchema = z
   .object({
     release: z.object({
-      desired: z.string().optional().openapi({ description: 'That every shard is to have. Absent: any will do.' }),
+      desired: z
+        .string()
+        .optional()
+        .openapi({ description: 'The release that every shard is to have. Absent: any release.' }),
       trial: z.object({ shard: z.string(), since: instant }).optional().openapi({
         description: 'The shard that tries the desired release; the others follow once it has probed there.',
       }),

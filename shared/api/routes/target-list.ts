@@ -116,9 +116,9 @@ const query = z.object({
     .enum(sortOrders)
     .optional()
     .openapi({
-      description: `lastChange: first whose probe results changed last. With more than ${scannedMax} targets they are not sorted; metadata.order says so.`,
+      description: `lastChange: the targets whose probe results changed last come first. With more than ${scannedMax} targets they are not sorted; metadata.order says so.`,
     }),
-  limit: wholeParam(limitRange, `At most so many; ${limitDefault} by default.`),
+  limit: wholeParam(limitRange, `At most this many; ${limitDefault} by default.`),
   continue: z.string().optional().openapi({ description: 'The token of the answer before.' }),
 });
 
