@@ -1,4 +1,12 @@
-/** One request to the API: its time-out, its repetitions, and what counts as an answer. */
+/**
+ * One request to the API: its time-out, its repetitions, and what counts as an answer.
+ *
+ * Three things go wrong in different ways. A server that asks for fewer requests has done nothing, so any request waits
+ * and is sent again. A connection that breaks, or a gateway without a server behind it, may have carried the request
+ * out, so only an idempotent one is sent again, at most three times. Any other answer is final: JSON of the API, a
+ * problem of the API, or something foreign, such as the page of a proxy. Each failure becomes one line that says what
+ * to do next, without the credentials of the request.
+ */
 import { type Dispatcher, request } from 'undici';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import { codeOf } from '../../shared/lib/error-code.ts';

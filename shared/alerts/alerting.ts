@@ -1,6 +1,10 @@
 /**
- * Alerts at work: takes what is seen, plans, keeps the plan durable, and only then delivers. What was decided before a
- * crash is delivered after it, with the same id.
+ * Alerts at work: takes what is seen, plans, keeps the plan durable, and only then delivers.
+ *
+ * A notification that is sent before it is stored would be sent again after a crash under another id, and one that is
+ * stored after it is sent may be lost. So one loop takes inputs in steps: it plans the new state and its notifications,
+ * saves both, and releases the deliveries. A decision made before a crash is delivered after it, with the same id. If
+ * saving fails, deliveries are released all the same: twice is better than never.
  */
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { AlertRule } from './alert-rule.ts';

@@ -1,6 +1,12 @@
 /**
  * The state machine of alerts. Pure: it takes what was seen and the time, and returns the new state with the
  * notifications that follow.
+ *
+ * An incident begins when a target that matches a rule is not ready or requests a restart, or when a prober doubts
+ * itself. It ends when that is over, or when the target is gone or no longer matches. While readiness is unknown, an
+ * incident that is reported stays as it is, and one that is not reported yet starts again. Incidents are bounded, for
+ * each namespace and in all; beyond the bounds a single overflow is reported instead. When an incident is reported is
+ * decided in batches.ts.
  */
 import { createHash } from 'node:crypto';
 import { ownProperty } from '../lib/own-property.ts';
@@ -13,8 +19,8 @@ import { type AlertInput, type DegradedRange, degradedEvent, type SeenTarget } f
 /** Incidents of one namespace that are kept, those that wait for their duration included. */
 export const incidentsMax = 1_000;
 /**
- * Of all namespaces together. Of what is left, a namespace gets no more than it leaves to the others, so that however
- * many fail in one namespace, an alert about another one begins.
+ * Incidents of all namespaces together. A namespace gets no more than it leaves to the others, so that an alert about
+ * another namespace can begin however many targets fail in one.
  */
 const incidentsInAllMax = 2 * incidentsMax;
 

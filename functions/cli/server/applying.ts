@@ -1,6 +1,10 @@
 /**
- * Stores targets in batches, several of them at once, and hands over what was done with each target, in order. Many go
- * to the route that takes a target a line, if the server has it.
+ * Stores targets and yields the outcome of each, in order.
+ *
+ * One request for each target would take minutes for thousands, and one for all would exceed the limits of the API. So
+ * targets go in batches, several at once. There are two routes: a list of one namespace, whose answer can contain the
+ * stored targets, and lines of any namespaces, which are faster for many. A server may have no time for the end of a
+ * batch; that part is sent again. If the server does not have the route for lines, lists take its place.
  */
 import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
 import type { AppliedManifest } from '../../../shared/api/targets/apply-manifests.ts';
