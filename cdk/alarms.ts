@@ -12,7 +12,7 @@ import { type FunctionName, functionNames } from '../functions/bundling.ts';
 import { type MetricName, metricsNamespace } from '../functions/lambda/metrics.ts';
 import type { ProberTasks } from './prober-tasks.ts';
 
-export type Watched = {
+export type WatchedParts = {
   readonly stage: string;
   readonly functions: { readonly [name in FunctionName]: LambdaFunction };
   readonly deadLetters: { readonly [name: string]: Queue };
@@ -55,7 +55,7 @@ export const productMetric = (
 export class Alarms extends Construct {
   readonly alarms: readonly Alarm[];
 
-  constructor(scope: Construct, id: string, watched: Watched, topic: ITopic | undefined) {
+  constructor(scope: Construct, id: string, watched: WatchedParts, topic: ITopic | undefined) {
     super(scope, id);
     const rules = [
       ...functionRules(watched),
@@ -104,7 +104,7 @@ const once = { periods: 1, of: 1, missing: TreatMissingData.NOT_BREACHING } as c
 const fiveMinutes = { period: Duration.minutes(5), statistic: Stats.SUM } as const;
 
 /** The handlers answer expected failures and do not throw, so a single error is a bug or an outage. */
-const functionRules = ({ functions, stage }: Watched): readonly Rule[] =>
+const functionRules = ({ functions, stage }: WatchedParts): readonly Rule[] =>
   functionNames.flatMap((name) => functionAlarms(stage, name, functions[name]));
 
 const functionAlarms = (stage: string, name: FunctionName, one: LambdaFunction): readonly Rule[] => [
@@ -135,7 +135,7 @@ const functionAlarms = (stage: string, name: FunctionName, one: LambdaFunction):
  * Verdicts come late then, and nothing else is lost: a throttle slows down who writes. Throttled reads have no alarm of
  * their own: what they delay has one.
  */
-const tableRules = ({ table }: Watched): readonly Rule[] => [
+const tableRules = ({ table }: WatchedParts): readonly Rule[] => [
   {
     id: 'TableThrottles',
     metric: table.metric('WriteThrottleEvents', fiveMinutes),
@@ -144,7 +144,7 @@ const tableRules = ({ table }: Watched): readonly Rule[] => [
   },
 ];
 
-const deadLetterRules = ({ deadLetters }: Watched): readonly Rule[] =>
+const deadLetterRules = ({ deadLetters }: WatchedParts): readonly Rule[] =>
   Object.entries(deadLetters).map(([name, queue]) => ({
     id: `DeadLetters ${name}`,
     metric: queue.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1), statistic: Stats.MAXIMUM }),
@@ -152,7 +152,7 @@ const deadLetterRules = ({ deadLetters }: Watched): readonly Rule[] =>
     ...once,
   }));
 
-const syncRules = ({ syncs }: Watched): readonly Rule[] => [
+const syncRules = ({ syncs }: WatchedParts): readonly Rule[] => [
   {
     id: 'StatusQueueOld',
     metric: syncs.metricApproximateAgeOfOldestMessage({ period: Duration.minutes(1), statistic: Stats.MAXIMUM }),
@@ -167,7 +167,7 @@ const syncRules = ({ syncs }: Watched): readonly Rule[] => [
 /** A status takes in the failure of a whole fleet within a minute. */
 const oldSeconds = 60;
 
-const proberRules = ({ stage }: Watched): readonly Rule[] => [
+const proberRules = ({ stage }: WatchedParts): readonly Rule[] => [
   {
     id: 'ShardWithoutHolder',
     metric: productMetric(stage, 'ShardsWithoutHolder', 'schedule'),
@@ -216,7 +216,7 @@ const proberRules = ({ stage }: Watched): readonly Rule[] => [
  * ECS publishes a sample a minute for each running task, without a charge. Source: "Amazon ECS service utilization",
  * service RUNNING task count.
  */
-const taskRules = ({ tasks }: Watched): readonly Rule[] =>
+const taskRules = ({ tasks }: WatchedParts): readonly Rule[] =>
   tasks === undefined
     ? []
     : [

@@ -57,14 +57,14 @@ type Phase = (typeof phases)[number];
 /** The event that begins or ends a problem. */
 type Notice = {
   readonly detailType: DetailType;
-  /** Of the event's detail, in EventBridge's pattern language. */
+  /** The pattern of the event's detail, in EventBridge's language. */
   readonly pattern?: { readonly [field: string]: unknown };
   readonly description: string;
 };
 
 type Problem = { readonly [phase in Phase]: Notice } & {
   readonly title: string;
-  /** Of the begin and the end, so that both are in one thread. */
+  /** Common to the beginning and the end, so that both are in one thread. */
   readonly threadId: string;
 };
 

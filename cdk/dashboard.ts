@@ -16,9 +16,9 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { functionNames } from '../functions/bundling.ts';
 import type { MetricName } from '../functions/lambda/metrics.ts';
-import { productMetric, type Watched } from './alarms.ts';
+import { productMetric, type WatchedParts } from './alarms.ts';
 
-type Shown = Watched & {
+type DashboardParts = WatchedParts & {
   readonly table: ITableV2;
   readonly alarms: readonly IAlarm[];
   readonly queues: readonly Queue[];
@@ -28,7 +28,7 @@ type Shown = Watched & {
 const width = 12;
 const wide = 24;
 
-export function dashboard(scope: Construct, id: string, shown: Shown): Dashboard {
+export function dashboard(scope: Construct, id: string, shown: DashboardParts): Dashboard {
   const { functions, alarms, queues, detailedMetrics } = shown;
   const all = Object.values(functions);
   return new Dashboard(scope, id, {
@@ -60,11 +60,11 @@ export function dashboard(scope: Construct, id: string, shown: Shown): Dashboard
   });
 }
 
-const fromProber = ({ stage }: Shown, name: MetricName) => productMetric(stage, name, 'prober', Stats.SUM);
+const fromProber = ({ stage }: DashboardParts, name: MetricName) => productMetric(stage, name, 'prober', Stats.SUM);
 
-const withoutHolder = ({ stage }: Shown) => productMetric(stage, 'ShardsWithoutHolder', 'schedule');
+const withoutHolder = ({ stage }: DashboardParts) => productMetric(stage, 'ShardsWithoutHolder', 'schedule');
 
-function plain(shown: Shown): readonly GraphWidget[][] {
+function plain(shown: DashboardParts): readonly GraphWidget[][] {
   const { table } = shown;
   const units = [table.metricConsumedReadCapacityUnits(), table.metricConsumedWriteCapacityUnits()];
   const problems = [withoutHolder(shown), fromProber(shown, 'ShardsDegraded'), fromProber(shown, 'ProbesLate')];
@@ -76,7 +76,7 @@ function plain(shown: Shown): readonly GraphWidget[][] {
   ];
 }
 
-function detailed(shown: Shown): readonly GraphWidget[][] {
+function detailed(shown: DashboardParts): readonly GraphWidget[][] {
   const { stage } = shown;
   const probes = (['ProbesSuccessful', 'ProbesFailed', 'ProbesUnknown'] as const).map((one) => fromProber(shown, one));
   const units = (name: 'ReadUnits' | 'WriteUnits') =>

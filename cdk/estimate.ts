@@ -2,12 +2,19 @@
 import type { Annotations } from 'aws-cdk-lib';
 import { metricCount } from '../functions/lambda/metrics.ts';
 import { type CostEstimate, estimateCost } from '../shared/cost/estimate.ts';
-import { type Fleet, type FleetMode, type FleetPart, wayText } from '../shared/cost/fleet.ts';
+import {
+  type ComputeChoice,
+  type Fleet,
+  type FleetMode,
+  type FleetPart,
+  heldText,
+  tooHeavyText,
+  wayText,
+} from '../shared/cost/fleet.ts';
 import { pricesReadIn, pricesRegion } from '../shared/cost/prices.ts';
 import { newAccountConcurrency, otherConcurrency, proberConcurrencyOf } from '../shared/cost/sizes.ts';
-import { type Held, heldText, tooHeavyText } from '../shared/cost/tasks.ts';
 
-type Input = Held & {
+type Input = ComputeChoice & {
   readonly fleet?: Fleet;
   readonly mode: FleetMode;
   readonly alarms: number;
@@ -46,7 +53,7 @@ export function warnOfCost(annotations: Annotations, { budget, fleet, ...input }
 }
 
 /** Tasks take none of it. */
-function sayConcurrency(annotations: Annotations, { layout }: CostEstimate, compute: Held['compute']): void {
+function sayConcurrency(annotations: Annotations, { layout }: CostEstimate, compute: ComputeChoice['compute']): void {
   const needed = proberConcurrencyOf(layout) + otherConcurrency;
   if (compute === 'fargate' || needed <= newAccountConcurrency) return;
   annotations.addInfoV2(
@@ -55,20 +62,24 @@ function sayConcurrency(annotations: Annotations, { layout }: CostEstimate, comp
   );
 }
 
-function tooHeavy({ layout }: CostEstimate, held: Held): string {
-  const said = tooHeavyText(layout, held);
-  if (held.compute === 'fargate') return `fleet: ${said}`;
-  return `memorySize: ${said}, even in ${layout.shards.length} shards; allowed: at least ${Math.ceil(held.memorySize * layout.load)} MB`;
+function tooHeavy({ layout }: CostEstimate, choice: ComputeChoice): string {
+  const said = tooHeavyText(layout, choice);
+  if (choice.compute === 'fargate') return `fleet: ${said}`;
+  return `memorySize: ${said}, even in ${layout.shards.length} shards; allowed: at least ${Math.ceil(choice.memorySize * layout.load)} MB`;
 }
 
-export function describeEstimate({ lines, usd, layout }: CostEstimate, fleet: Fleet | undefined, held: Held): string {
+export function describeEstimate(
+  { lines, usd, layout }: CostEstimate,
+  fleet: Fleet | undefined,
+  choice: ComputeChoice,
+): string {
   const { shards } = layout;
   const parts = lines.map((line) => `${line.what} ${dollars(line.usd)}`).join(', ');
   const assumed = fleet ? '' : ' (the prop fleet says what there really is)';
   const mode = shards[0]?.mode ?? 'idle';
   return (
     `About $${dollars(usd)} a month for ${(fleet ?? fleetDefault).map(described).join(' and ')}${assumed}, ` +
-    `${mode}, ${shards.length} ${shards.length === 1 ? 'shard' : 'shards'} ${heldText(layout, held)}: ${parts}. ` +
+    `${mode}, ${shards.length} ${shards.length === 1 ? 'shard' : 'shards'} ${heldText(layout, choice)}: ${parts}. ` +
     `Prices of ${pricesRegion}, read in ${pricesReadIn}, without free tiers, API calls and keys.`
   );
 }

@@ -87,7 +87,7 @@ export class ProberFleet extends Construct {
       enabled: this.tasks === undefined,
       ...(maxConcurrency !== undefined && { maxConcurrency }),
     });
-    // The function receives until the tasks do.
+    // The function receives messages until the tasks have started.
     if (this.tasks) mapping.node.addDependency(this.tasks.service);
   }
 

@@ -20,12 +20,12 @@ import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { proberImage } from '#function-code';
-import { taskSize } from '../shared/cost/tasks.ts';
+import { taskSize } from '../shared/cost/fleet.ts';
 import type { FunctionNetwork, FunctionSettings } from './node-function.ts';
 
 /** ECS's maximum. A task needs seconds; the rest is for a store that does not answer. */
 const stopTimeout = Duration.seconds(120);
-/** Of ECS, by the price list of Fargate. */
+/** Sizes that ECS allows, by the price list of Fargate. */
 const [cpuUnits, memoryLimitMiB] = [taskSize.vcpus * 1_024, taskSize.gb * 1_024];
 
 type Props = {

@@ -5,8 +5,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { SecretHostTexts } from '../functions/secret-variable.ts';
-import type { Fleet } from '../shared/cost/fleet.ts';
-import type { Compute } from '../shared/cost/tasks.ts';
+import type { Compute, Fleet } from '../shared/cost/fleet.ts';
 import type { TargetTableProps } from './table.ts';
 
 /** The runners for `exec` probes. Without a runner such probes are prober errors. */

@@ -24,7 +24,7 @@ export function startOnce(prober: NodeFunction, { before, ...logs }: Options): v
   addLogs(Stack.of(prober), logs);
 }
 
-/** Of the function behind all triggers of a stack. */
+/** The id of the function behind all triggers of a stack. */
 const providerId = 'AWSCDK.TriggerCustomResourceProviderCustomResourceProvider';
 
 /** The CDK names no log group for it, so Lambda would make one that never expires and that stays without its stack. */

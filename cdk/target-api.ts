@@ -124,7 +124,7 @@ export class TargetApi extends Construct {
   }
 }
 
-/** For such a role the CDK adds no policy, and says that it has. */
+/** The CDK adds no policy to such a role, although it reports success. */
 function isOfAnotherAccount({ grantPrincipal }: IGrantable, scope: Construct): boolean {
   const accounts = [grantPrincipal.principalAccount, Stack.of(scope).account];
   return accounts.every((each) => each !== undefined && !Token.isUnresolved(each)) && accounts[0] !== accounts[1];

@@ -1,5 +1,4 @@
 /** Validates props at synth and reports all errors at once, each with the prop's name and the allowed values. */
-
 import { RemovalPolicy, type Stack, Token } from 'aws-cdk-lib';
 import { HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -12,9 +11,8 @@ import { listed } from '../shared/core/spec/field-problem.ts';
 import { probeCpuMs } from '../shared/core/spec/handler-fields.ts';
 import { secretHost } from '../shared/core/spec/secret-hosts.ts';
 import { cheapestCompute, memoryFor } from '../shared/cost/compute.ts';
-import { type FleetLayout, fleetLayout, reaches } from '../shared/cost/fleet.ts';
+import { type Compute, type FleetLayout, fleetLayout, reaches } from '../shared/cost/fleet.ts';
 import { proberConcurrencyOf } from '../shared/cost/sizes.ts';
-import type { Compute } from '../shared/cost/tasks.ts';
 import { nearest } from '../shared/lib/nearest.ts';
 import { didYouMean, readCidr } from '../shared/net/cidr.ts';
 import { awsSecretPrefix } from '../shared/secrets/aws.ts';

@@ -1,5 +1,6 @@
 /** `probelet/client`: a client of the API, on one machine or on AWS. `docs/api.md` says what its answers mean. */
 
+export type { NamedTarget } from '../functions/client/answers.ts';
 export type {
   ApiClient,
   ApiDescription,
@@ -10,18 +11,16 @@ export type {
   ServerVersion,
   TargetQuery,
 } from '../functions/client/api-client.ts';
-export type { ManifestLines } from '../functions/client/apply-lines.ts';
-export type { CredentialProvider } from '../functions/client/aws-signer.ts';
+export type { AwsCredentials, CredentialProvider } from '../functions/client/aws-signer.ts';
 export { ClientError, type ClientFault } from '../functions/client/client-error.ts';
-export type { NamedTarget } from '../functions/client/paths.ts';
 export { type AwsSettings, type ClientSettings, probeletClient } from '../functions/client/probelet-client.ts';
-export type { AwsCredentials } from '../functions/client/signature.ts';
 export type { WatchedEvent, WatchQuery } from '../functions/client/watching.ts';
 export type {
   CleanedTargets,
   ConditionalWrite,
   DesiredTargets,
   ManifestBatch,
+  ManifestLines,
   NewTarget,
   PodManifest,
   Registration,

@@ -6,9 +6,13 @@
 import { apiApp } from '../../shared/api/app.ts';
 import { problem, problemResponse } from '../../shared/api/http/problem.ts';
 import type { Quotas } from '../../shared/core/shards/quota.ts';
-import type { Advise } from '../../shared/prober/advice.ts';
+import type { ExecRefusal } from '../../shared/exec/exec.ts';
+import { namedRefusal, type RunnerNames } from '../../shared/exec/named.ts';
+import { dialPolicy, dialRefusal } from '../../shared/net/policy.ts';
+import { type Advise, adviser } from '../../shared/prober/advice.ts';
+import { awsSecretRefusal } from '../../shared/secrets/aws.ts';
 import type { Poison } from '../../shared/store/records/items.ts';
-import type { InvocationContext } from '../lambda/context.ts';
+import type { Environment, InvocationContext } from '../lambda/environment.ts';
 import type { FunctionPorts } from '../lambda/ports.ts';
 import { decodeHttpEvent, encodeResponse, type HttpAnswer } from './http-event.ts';
 
@@ -54,5 +58,39 @@ export function apiFunction(ports: ApiFunctionPorts) {
   return async (event: unknown, context: InvocationContext): Promise<HttpAnswer> => {
     log.begin(context);
     return encodeResponse(await answer(event));
+  };
+}
+
+/**
+ * Finds probes that the deployed prober would refuse, for the answers to registrations. The API receives names and
+ * hosts, never a secret.
+ */
+export function deployedAdvise({
+  allowCidrs,
+  allowLoopback,
+  execNames,
+  execSsm,
+  secretHosts,
+}: Pick<Environment, 'allowCidrs' | 'allowLoopback' | 'execNames' | 'execSsm' | 'secretHosts'>): Advise {
+  return adviser({
+    dialRefusal: dialRefusal(dialPolicy({ mode: 'aws', allowCidrs, allowLoopback }), dialRemedy),
+    execRefusal: execRefusal({ lambda: execNames, ssm: execSsm }),
+    secretRefusal: awsSecretRefusal(secretHosts),
+  });
+}
+
+/** The widest policy that `allowCidrs` can configure. */
+const widest = dialPolicy({ mode: 'aws', allowCidrs: ['0.0.0.0/0', '::/0'] });
+
+const dialRemedy = (address: string): string =>
+  widest(address)
+    ? "the deployment's allowCidrs would allow it, with a range that holds it"
+    : 'no setting of the deployment allows it, so name another host';
+
+function execRefusal(names: RunnerNames): ExecRefusal {
+  const refusal = namedRefusal(names);
+  return (command) => {
+    const why = refusal(command);
+    return why && `${why}; the deployment's execRunner names what runs commands`;
   };
 }

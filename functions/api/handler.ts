@@ -2,8 +2,7 @@
 import { storedQuotas } from '../../shared/table/quotas.ts';
 import { emulatorStage, readEnvironment } from '../lambda/environment.ts';
 import { commonSettings, functionPorts } from '../lambda/ports.ts';
-import { deployedAdvise } from './advice.ts';
-import { apiFunction } from './api.ts';
+import { apiFunction, deployedAdvise } from './api.ts';
 
 const environment = readEnvironment([
   ...commonSettings,

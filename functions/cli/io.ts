@@ -1,9 +1,9 @@
-/** What a command reads and writes besides the API: handed in, so that a test sees what a terminal would. */
+/** The world of a command: its streams, progress, environment, clock and exit code, handed in for tests. */
 import { type Clock, systemClock } from '../../shared/lib/clock.ts';
 import { type Random, systemRandom } from '../../shared/lib/random.ts';
 import { visibleLine, withoutSecret, withoutUserinfo } from '../../shared/lib/visible-text.ts';
-import { gated } from './printing/colours.ts';
-import type { Printable } from './printing/printable.ts';
+import { gated, type Printable } from './printing/printable.ts';
+import type { ExitCode } from './words/exit-codes.ts';
 
 export type Io = {
   /** Writes to the standard output stream: tables, documents, own texts. */
@@ -95,3 +95,36 @@ function become(args: readonly string[], env: Io['env']): void {
   const given = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
   process.execve(process.execPath, [process.execPath, ...args], Object.fromEntries(given));
 }
+
+/** Progress of work that takes longer than a second. */
+export type Progress = {
+  /** Shows the text, at most ten times a second. */
+  readonly show: (text: string) => void;
+  readonly end: () => void;
+};
+
+const firstMs = 1_000;
+const pauseMs = 100;
+
+export function progressOf({ clock, progress }: Pick<Io, 'clock' | 'progress'>): Progress {
+  let nextMs = clock.monotonicMs() + firstMs;
+  let isShown = false;
+  return {
+    show(text) {
+      const nowMs = clock.monotonicMs();
+      if (nowMs < nextMs) return;
+      nextMs = nowMs + pauseMs;
+      isShown = true;
+      progress(text);
+    },
+    end() {
+      if (isShown) progress('');
+      isShown = false;
+    },
+  };
+}
+
+/** A command ends by itself with `ok`, or says otherwise. */
+export type EndWith = (code: ExitCode) => void;
+
+export type CommandSetting = { readonly io: Io; readonly endWith: EndWith };

@@ -2,13 +2,11 @@
 import { Command, CommanderError } from 'commander';
 import { ClientError } from '../client/client-error.ts';
 import { productVersion } from '../product-version.ts';
-import type { CommandSetting } from './command-setting.ts';
-import { gatedIo, type Io, type Streams } from './io.ts';
+import { type CommandSetting, gatedIo, type Io, type Streams } from './io.ts';
 import { ownText } from './printing/printable.ts';
 import { connectionOptions } from './server/connection.ts';
 import { CliError, type ExitCode, exitCodes } from './words/exit-codes.ts';
-import { fileCommands, kubectlHint } from './words/kubectl-words.ts';
-import { commanderWords } from './words/pflag-words.ts';
+import { commanderWords, fileCommands, kubectlHint } from './words/kubectl-words.ts';
 
 type MadeBy = (setting: CommandSetting) => Command;
 

@@ -1,6 +1,6 @@
-/** What the client needs of each answer, and how an answer becomes a value. */
+/** The parts of each answer that the client needs, how an answer becomes a value, and what several operations share. */
 import * as z from 'zod';
-import { type Asked, askJson, foreign, isApiProblem, type JsonAnswer, type RequestDeps } from './requests.ts';
+import { type ApiCall, askJson, foreign, isApiProblem, type JsonAnswer, type RequestDeps } from './requests.ts';
 
 export const targetShape = z.looseObject({
   metadata: z.looseObject({ namespace: z.string(), name: z.string(), creationTimestamp: z.string() }),
@@ -37,19 +37,19 @@ export const cleanedShape = z.looseObject({
 /** What the headers of an answer say. Not a field, so that it is not printed. */
 export const answerMark = Symbol('mark');
 type Mark = Omit<JsonAnswer, 'body'>;
-export type Marked = { readonly [answerMark]: Mark };
+export type WithMark = { readonly [answerMark]: Mark };
 
 /** The answer to a request that cannot be about something that does not exist. @throws ClientError */
-export const need = async <Value>(deps: RequestDeps, shape: z.ZodType, asked: Asked): Promise<Value & Marked> =>
-  shaped<Value>(deps, shape, await askJson(deps, asked));
+export const need = async <Value>(deps: RequestDeps, shape: z.ZodType, call: ApiCall): Promise<Value & WithMark> =>
+  shaped<Value>(deps, shape, await askJson(deps, call));
 
 /** The status 404 is undefined: what is asked for does not exist. @throws ClientError */
 export async function read<Value>(
   deps: RequestDeps,
   shape: z.ZodType,
-  asked: Asked,
-): Promise<(Value & Marked) | undefined> {
-  const answer = await askJson(deps, { ...asked, accepts: [404] });
+  call: ApiCall,
+): Promise<(Value & WithMark) | undefined> {
+  const answer = await askJson(deps, { ...call, accepts: [404] });
   return answer.status === 404 ? missing(deps, answer) : shaped<Value>(deps, shape, answer);
 }
 
@@ -59,7 +59,7 @@ function missing({ url }: RequestDeps, { body }: JsonAnswer): undefined {
 }
 
 /** @throws ClientError if the answer lacks what the shape has */
-export function shaped<Value>({ url }: RequestDeps, shape: z.ZodType, answer: JsonAnswer): Value & Marked {
+export function shaped<Value>({ url }: RequestDeps, shape: z.ZodType, answer: JsonAnswer): Value & WithMark {
   const { body, ...mark } = answer;
   const checked = shape.safeParse(body);
   if (!checked.success) {
@@ -68,3 +68,15 @@ export function shaped<Value>({ url }: RequestDeps, shape: z.ZodType, answer: Js
   }
   return { ...(body as Value), [answerMark]: mark };
 }
+
+export type NamedTarget = { readonly namespace: string; readonly name: string };
+
+export const dryRunOf = (dryRun: boolean) => (dryRun ? { dryRun: 'true' } : {});
+
+export const namespacePathOf = (namespace: string): string => `/v1/namespaces/${encodeURIComponent(namespace)}`;
+export const targetsPathOf = (namespace: string): string => `${namespacePathOf(namespace)}/targets`;
+export const targetPathOf = ({ namespace, name }: NamedTarget): string =>
+  `${targetsPathOf(namespace)}/${encodeURIComponent(name)}`;
+
+/** Pages of one list, or parts of one answer. What has more has no end. */
+export const pagesMax = 100_000;

@@ -2,7 +2,7 @@
  * A typed client of the API. The types are those of the API's own schemas. An answer is held against what the client
  * needs and is otherwise passed on as it is, so that a newer server's fields are shown, too.
  */
-import type { SortOrder } from '../../shared/api/lists/list-order.ts';
+import type { SortOrder } from '../../shared/api/lists/list-page.ts';
 import type { EventView } from '../../shared/api/routes/events.ts';
 import type { ProbeRequest } from '../../shared/api/routes/probe.ts';
 import type { ProberView } from '../../shared/api/routes/prober.ts';
@@ -12,23 +12,27 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import type { Random } from '../../shared/lib/random.ts';
 import {
   answerMark,
+  dryRunOf,
   eventsShape,
   healthShape,
   listShape,
+  type NamedTarget,
   need,
   openapiShape,
+  pagesMax,
   probedShape,
   proberShape,
   read,
   shaped,
+  targetPathOf,
   targetShape,
+  targetsPathOf,
 } from './answers.ts';
 import type { Signer } from './aws-signer.ts';
 import { ClientError } from './client-error.ts';
 import { type ConnectionOptions, connectionsTo } from './connections.ts';
-import { dryRunOf, type NamedTarget, pagesMax, targetPathOf, targetsPathOf } from './paths.ts';
 import {
-  type Asked,
+  type ApiCall,
   askJson,
   askText,
   foreign,
@@ -42,24 +46,24 @@ import { type WatchedEvent, type WatchQuery, watched } from './watching.ts';
 import { type TargetWrites, targetWrites, type WriteOptions } from './writes.ts';
 
 export type ClientOptions = ConnectionOptions & {
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** For an API on AWS, in place of a token. */
-  readonly signer?: Signer;
+  readonly signer?: Signer | undefined;
   readonly clock: Clock;
   readonly random: Random;
-  /** Of the answers to one list. Absent: without a limit, as its pages are handed over one by one. */
+  /** The size of the answers to one list. Absent: no limit, because pages are handed over one by one. */
   readonly listCharactersMax?: number;
   /** Ends every request and every watch. */
-  readonly stop?: AbortSignal;
+  readonly stop?: AbortSignal | undefined;
 };
 
 /** All that is given has to match. The selectors are Kubernetes'. */
 export type TargetQuery = {
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   /** The condition Ready, as it is shown. */
-  readonly ready?: ReadyValue;
+  readonly ready?: ReadyValue | undefined;
   /**
    * Without it, in no order. The server reads all targets for each page of a sorted list. If there are too many to
    * sort, they are in no order, too.
@@ -118,7 +122,7 @@ export type ApiClient = TargetWrites & {
   health(): Promise<ServerHealth>;
   /** Its shards and releases; undefined: the server is older than this. */
   prober(): Promise<ProberView | undefined>;
-  /** In Prometheus' text format; undefined: the API is not that of one process, and has none. */
+  /** Metrics in Prometheus' text format; undefined: the API is not that of one process, and has none. */
   metrics(): Promise<string | undefined>;
   /** The OpenAPI document of the server. */
   openapi(): Promise<ApiDescription>;
@@ -140,17 +144,17 @@ export function apiClient(options: ClientOptions): ApiClient {
     targets: (query = {}) => pages(deps, query),
     target: (named) => read<TargetView>(deps, targetShape, { path: targetPathOf(named) }),
     events: async (named, limit) => {
-      const asked: Asked = { path: `${targetPathOf(named)}/events`, query: { limit: `${limit}` } };
-      return (await read<EventPage>(deps, eventsShape, asked))?.items.slice(-limit);
+      const call: ApiCall = { path: `${targetPathOf(named)}/events`, query: { limit: `${limit}` } };
+      return (await read<EventPage>(deps, eventsShape, call))?.items.slice(-limit);
     },
     async probe(named, { dryRun = false, ...body } = {}) {
-      const asked: Asked = { method: 'POST', path: `${targetPathOf(named)}/probe`, query: dryRunOf(dryRun), body };
-      const answer = await read<Pick<RequestedProbes, 'probes'>>(deps, probedShape, asked);
+      const call: ApiCall = { method: 'POST', path: `${targetPathOf(named)}/probe`, query: dryRunOf(dryRun), body };
+      const answer = await read<Pick<RequestedProbes, 'probes'>>(deps, probedShape, call);
       return answer && { probes: answer.probes, requestedAtMs: Date.parse(answer[answerMark].date) };
     },
     restarted(named, { dryRun = false, ...body } = {}) {
-      const asked: Asked = { method: 'POST', path: `${targetPathOf(named)}/restarted`, query: dryRunOf(dryRun), body };
-      return read<TargetView>(deps, targetShape, asked);
+      const call: ApiCall = { method: 'POST', path: `${targetPathOf(named)}/restarted`, query: dryRunOf(dryRun), body };
+      return read<TargetView>(deps, targetShape, call);
     },
     version: async () => ({ api: (await openapi()).info.version, status: (await health()).status }),
     health,

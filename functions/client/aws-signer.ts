@@ -1,7 +1,6 @@
 /** Signs requests with the credentials that AWS's own tools find: environment, profiles, single sign-on, instance. */
 import type { Clock } from '../../shared/lib/clock.ts';
 import { ClientError } from './client-error.ts';
-import { type AwsCredentials, type Headers, type Signable, signatureIn, signedHeaders } from './signature.ts';
 
 export type Signer = {
   /** All headers to send. @throws ClientError if there are no usable credentials */
@@ -21,10 +20,10 @@ export type CredentialProvider = () => Promise<AwsCredentials>;
 export type SignerOptions = {
   readonly region: string;
   /** As in a credential scope; without it that of API Gateway. */
-  readonly service?: string;
+  readonly service?: string | undefined;
   /** A profile of the shared configuration; without it the SDK's default. */
-  readonly profile?: string;
-  /** In place of the SDK's default chain. */
+  readonly profile?: string | undefined;
+  /** Replaces the SDK's default chain. */
   readonly credentials?: CredentialProvider;
   readonly clock: Pick<Clock, 'nowMs'>;
   /** How long finding the credentials may take. */
@@ -43,7 +42,7 @@ export function awsSigner(options: SignerOptions): Signer {
     scope: `region ${region}${profile === undefined ? '' : `, profile ${profile}`}`,
     async sign(request) {
       provider ??= await defaultCredentials(profile);
-      const credentials = await foundCredentials(provider, { profile, timeoutMs });
+      const credentials = await findCredentials(provider, profile, timeoutMs);
       const nowMs = clock.nowMs();
       requireCurrent(credentials, nowMs);
       const { secretAccessKey, sessionToken } = credentials;
@@ -75,19 +74,21 @@ export async function defaultCredentials(profile: string | undefined): Promise<C
 const ignored = (): void => undefined;
 const silent = { trace: ignored, debug: ignored, info: ignored, warn: ignored, error: ignored };
 
-type Sought = { readonly profile: string | undefined; readonly timeoutMs: number };
-
 /** @throws ClientError that names the SDK's reason */
-async function foundCredentials(provider: CredentialProvider, sought: Sought): Promise<AwsCredentials> {
-  const timeout = AbortSignal.timeout(sought.timeoutMs);
+async function findCredentials(
+  provider: CredentialProvider,
+  profile: string | undefined,
+  timeoutMs: number,
+): Promise<AwsCredentials> {
+  const timeout = AbortSignal.timeout(timeoutMs);
   const late = new Promise<never>((_, reject) =>
-    timeout.addEventListener('abort', () => reject(new Error(`none within ${sought.timeoutMs / 1_000} s`))),
+    timeout.addEventListener('abort', () => reject(new Error(`none within ${timeoutMs / 1_000} s`))),
   );
   try {
     return await Promise.race([provider(), late]);
   } catch (error) {
     const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-    const whose = sought.profile === undefined ? '' : ` for profile ${sought.profile}`;
+    const whose = profile === undefined ? '' : ` for profile ${profile}`;
     const next = "log in, such as by 'aws sso login', or name a profile by AWS_PROFILE";
     throw new ClientError('unauthorized', `no AWS credentials${whose} (${reason.replace(/\.$/, '')}): ${next}`);
   }
@@ -106,14 +107,15 @@ export const expiredCodes: readonly string[] = ['ExpiredTokenException', 'Expire
 /** What to say then. */
 export const expiredCredentials = `the AWS credentials have expired: ${loginAgain}`;
 
-/** `code`: what AWS calls its refusal, empty if it does not say. `skewMs`: how far this machine's clock is ahead. */
-type SignedRefusal = { readonly code: string; readonly skewMs: number };
-
 /** AWS refuses a signature that is 5 min away from its own time. */
 const skewMsMax = 5 * 60_000;
 
-/** What to do about it. API Gateway's HTTP APIs send no code. */
-export function refusedSignature({ code, skewMs }: SignedRefusal): string {
+/**
+ * The next step after AWS has refused a signature.
+ * @param code AWS's name of the refusal; empty, as from HTTP APIs of API Gateway, if it does not say
+ * @param skewMs how far this machine's clock is ahead
+ */
+export function refusedSignature(code: string, skewMs: number): string {
   const minutes = Math.round(Math.abs(skewMs) / 60_000);
   if (Math.abs(skewMs) > skewMsMax)
     return `the clock of this machine is ${minutes} min ${skewMs > 0 ? 'ahead' : 'behind'}: correct it`;
@@ -128,4 +130,63 @@ export function refusedSignature({ code, skewMs }: SignedRefusal): string {
     default:
       return 'check the account and the region, and that the caller may invoke the route (execute-api:Invoke)';
   }
+}
+
+// Signature Version 4 of a request ("Signing AWS API requests" in the IAM User Guide), by the SDK's own signer.
+
+export type AwsCredentials = {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+  readonly expiration?: Date;
+};
+
+export type Headers = { readonly [name: string]: string };
+
+/** `headers`: in lower case, without the host. */
+export type Signable = {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Headers;
+  readonly body?: string;
+};
+
+export type SignatureScope = {
+  readonly credentials: AwsCredentials;
+  readonly region: string;
+  /** As in a credential scope, such as `execute-api`. */
+  readonly service: string;
+  readonly nowMs: number;
+};
+
+/** A proxy may change it. */
+const unsigned: ReadonlySet<string> = new Set(['accept']);
+
+/** All headers to send. The signer is loaded on demand: most commands need none. */
+export async function signedHeaders({ method, url, headers, body }: Signable, scope: SignatureScope): Promise<Headers> {
+  const { SignatureV4 } = await import('@smithy/signature-v4');
+  const { Sha256 } = await import('@smithy/core/checksum');
+  const { credentials, region, service, nowMs } = scope;
+  // API Gateway and CloudFormation hash the body themselves, so no header needs to say its hash.
+  const signer = new SignatureV4({ credentials, region, service, sha256: Sha256, applyChecksum: false });
+  const signed = await signer.sign(
+    {
+      method,
+      protocol: url.protocol,
+      hostname: url.hostname,
+      path: url.pathname,
+      query: Object.fromEntries(url.searchParams),
+      headers: { ...headers, host: url.host },
+      body,
+    },
+    { signingDate: new Date(nowMs), unsignableHeaders: new Set(unsigned) },
+  );
+  return signed.headers;
+}
+
+const signatureStart = 'Signature=';
+
+/** The signature of signed headers: the last part of the authorization. */
+export function signatureIn({ authorization = '' }: Headers): string {
+  return authorization.slice(authorization.lastIndexOf(signatureStart) + signatureStart.length);
 }

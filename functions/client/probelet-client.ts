@@ -8,13 +8,13 @@ import { awsSigner, type CredentialProvider, type Signer } from './aws-signer.ts
 export type ClientSettings = {
   /** Where the API is. With a Unix socket, any http URL. */
   readonly url: string | URL;
-  /** Of a Unix socket, which is dialed in place of the host. */
+  /** The path of a Unix socket, which is dialed in place of the host. */
   readonly socketPath?: string;
   /** What the server was started with by `--token-file`. */
   readonly token?: string;
   /** Signs each request to an API on AWS, in place of a token. */
   readonly aws?: AwsSettings;
-  /** Of one attempt of a request; 30 s if absent. GET, PUT and DELETE have three attempts. */
+  /** The time-out of one attempt of a request; 30 s if absent. GET, PUT and DELETE have three attempts. */
   readonly timeoutMs?: number;
   /** Ends every request and every watch. */
   readonly signal?: AbortSignal;
@@ -23,9 +23,9 @@ export type ClientSettings = {
 export type AwsSettings = {
   /** If absent, that of the address, which has to be one of API Gateway. */
   readonly region?: string;
-  /** Of the shared configuration. */
+  /** A profile of the shared configuration. */
   readonly profile?: string;
-  /** In place of the SDK's default chain. */
+  /** Replaces the SDK's default chain. */
   readonly credentials?: CredentialProvider;
 };
 
@@ -44,10 +44,10 @@ export function probeletClient(settings: ClientSettings): ApiClient {
   if (!/^https?:$/.test(url.protocol)) throw new TypeError(`url: ${url.protocol} is neither http nor https`);
   return apiClient({
     url,
-    ...(socketPath !== undefined && { socketPath }),
-    ...(token !== undefined && { token }),
-    ...(aws && { signer: signerFor(url, aws, timeoutMs) }),
-    ...(signal && { stop: signal }),
+    socketPath,
+    token,
+    signer: aws && signerFor(url, aws, timeoutMs),
+    stop: signal,
     timeoutMs,
     clock: systemClock,
     random: systemRandom,

@@ -1,4 +1,12 @@
-/** One request to the API: its time-out, its repetitions, and what counts as an answer. */
+/**
+ * One request to the API: its time-out, its repetitions, and what counts as an answer.
+ *
+ * Three things go wrong in different ways. A server that asks for fewer requests has done nothing, so any request waits
+ * and is sent again. A connection that breaks, or a gateway without a server behind it, may have carried the request
+ * out, so only an idempotent one is sent again, at most three times. Any other answer is final: JSON of the API, a
+ * problem of the API, or something foreign, such as the page of a proxy. Each failure becomes one line that says what
+ * to do next, without the credentials of the request.
+ */
 import { type Dispatcher, request } from 'undici';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import { codeOf } from '../../shared/lib/error-code.ts';
@@ -6,21 +14,21 @@ import type { Random } from '../../shared/lib/random.ts';
 import { retryAfterMs } from '../../shared/lib/retry-after.ts';
 import { withoutSecret } from '../../shared/lib/visible-text.ts';
 import { refusedSignature, type Signer } from './aws-signer.ts';
-import { boundedText } from './bounded-body.ts';
 import { ClientError, connectionError, refusalLine } from './client-error.ts';
+import { boundedText } from './connections.ts';
 
 export type RequestDeps = {
   readonly clock: Clock;
   readonly random: Random;
   readonly connections: Dispatcher;
   readonly url: URL;
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** For an API on AWS, in place of a token. */
-  readonly signer?: Signer;
-  /** Of one attempt. */
+  readonly signer?: Signer | undefined;
+  /** The time-out of one attempt. */
   readonly timeoutMs: number;
   /** Ends every request. */
-  readonly stop?: AbortSignal;
+  readonly stop?: AbortSignal | undefined;
 };
 
 export type Method = 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE';
@@ -28,13 +36,13 @@ export type Method = 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE';
 /** RFC 9110, section 9.2.2: only such a request may be sent again when its answer is lost. */
 const idempotentMethods: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE']);
 
-export type Asked = {
+export type ApiCall = {
   readonly method?: Method;
   readonly path: string;
   readonly query?: { readonly [name: string]: string | undefined };
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** In place of `body`, with its own content type in the headers. */
+  /** Replaces `body`, with its own content type in the headers. */
   readonly text?: string;
   readonly headers?: { readonly [name: string]: string };
   /** Sent without a token or signature. */
@@ -47,7 +55,10 @@ export type Asked = {
 type TextAnswer = { readonly status: number; readonly text: string } & ReturnType<typeof markOf>;
 
 /** `characters`: of its text. */
-export type JsonAnswer = Pick<TextAnswer, 'status' | 'date' | 'warning'> & {
+export type JsonAnswer = {
+  readonly status: number;
+  readonly date: string;
+  readonly warning: string;
   readonly body: unknown;
   readonly characters: number;
 };
@@ -68,23 +79,23 @@ const retryAfterMaxMs = 60_000;
 const passingCodes: readonly string[] = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 
 /** Answers with JSON of the API. @throws ClientError */
-export const askJson = async (deps: RequestDeps, asked: Asked): Promise<JsonAnswer> =>
-  checked(deps, asked, await repeated(deps, asked));
+export const askJson = async (deps: RequestDeps, call: ApiCall): Promise<JsonAnswer> =>
+  checked(deps, call, await repeated(deps, call));
 
 /** Answers with text of any type. @throws ClientError */
-export async function askText(deps: RequestDeps, asked: Asked): Promise<TextAnswer> {
-  const answer = await repeated(deps, asked);
-  if (answer.status < 300 || isAccepted(asked, answer.status)) return answer;
+export async function askText(deps: RequestDeps, call: ApiCall): Promise<TextAnswer> {
+  const answer = await repeated(deps, call);
+  if (answer.status < 300 || isAccepted(call, answer.status)) return answer;
   throw refusedBy(deps, { ...answer, body: parsedJson(answer.type, answer.text) });
 }
 
-async function repeated(deps: RequestDeps, asked: Asked): Promise<TextAnswer> {
-  const isRepeatable = idempotentMethods.has(asked.method ?? 'GET');
+async function repeated(deps: RequestDeps, call: ApiCall): Promise<TextAnswer> {
+  const isRepeatable = idempotentMethods.has(call.method ?? 'GET');
   for (let attempt = 1; ; attempt += 1) {
     const isLast = attempt === attemptsMax || !isRepeatable || deps.stop?.aborted === true;
     try {
-      const answer = await admitted(deps, asked);
-      if (isLast || !passingStatuses.includes(answer.status) || isAccepted(asked, answer.status)) return answer;
+      const answer = await admitted(deps, call);
+      if (isLast || !passingStatuses.includes(answer.status) || isAccepted(call, answer.status)) return answer;
     } catch (error) {
       if (error instanceof ClientError) throw error;
       if (isLast || !passingCodes.includes(codeOf(error))) throw failureLine(deps, error);
@@ -94,9 +105,9 @@ async function repeated(deps: RequestDeps, asked: Asked): Promise<TextAnswer> {
 }
 
 /** The first answer that does not ask for fewer requests. Such a request has done nothing, so each may be repeated. */
-async function admitted(deps: RequestDeps, asked: Asked): Promise<TextAnswer> {
+async function admitted(deps: RequestDeps, call: ApiCall): Promise<TextAnswer> {
   for (let waits = 0; ; waits += 1) {
-    const answer = await attempted(deps, asked);
+    const answer = await attempted(deps, call);
     const waitMs = waits === throttledMax ? undefined : throttleMs(deps, answer, waits);
     if (waitMs === undefined || deps.stop?.aborted === true) return answer;
     await sleep(deps.clock, waitMs, deps.stop);
@@ -117,15 +128,15 @@ export function backoffMs(attempt: number, random: Random): number {
   return (wholeMs / 2) * (1 + random.next());
 }
 
-async function attempted(deps: RequestDeps, asked: Asked): Promise<TextAnswer> {
+async function attempted(deps: RequestDeps, call: ApiCall): Promise<TextAnswer> {
   const timeout = AbortSignal.timeout(deps.timeoutMs);
-  const { statusCode, headers, body } = await send(deps, asked, timeout);
+  const { statusCode, headers, body } = await send(deps, call, timeout);
   const text = await boundedText(body, answerBytesMax);
   if (text === undefined) throw foreign(deps.url, `has more than ${answerBytesMax} bytes`);
   return { status: statusCode, text, ...markOf(deps, headers) };
 }
 
-/** Of the headers of an answer. Type and code may stand in errors. */
+/** Facts of the headers of an answer. Type and code may stand in errors. */
 export const markOf = (deps: RequestDeps, headers: Dispatcher.ResponseData['headers']) => ({
   type: withoutSecrets(deps, String(headers['content-type'] ?? '')),
   date: String(headers.date ?? ''),
@@ -135,7 +146,7 @@ export const markOf = (deps: RequestDeps, headers: Dispatcher.ResponseData['head
   warning: warningText(String(headers.warning ?? '')),
 });
 
-/** The text without what was sent to say who asks, which the server may repeat. */
+/** The text without the credentials of the request, which the server may repeat. */
 const withoutSecrets = ({ token, signer }: RequestDeps, text: string): string =>
   [...(token === undefined ? [] : [token]), ...(signer?.secrets() ?? [])].reduce(withoutSecret, text);
 
@@ -154,15 +165,15 @@ function warningText(header: string): string {
 }
 
 /** Sends it, and answers before the body has been read. */
-export async function send(deps: RequestDeps, asked: Asked, over: AbortSignal): Promise<Dispatcher.ResponseData> {
-  const { method = 'GET', isOpen = false } = asked;
-  const url = urlOf(deps.url, asked);
-  const body = asked.text ?? (asked.body === undefined ? undefined : JSON.stringify(asked.body));
+export async function send(deps: RequestDeps, call: ApiCall, over: AbortSignal): Promise<Dispatcher.ResponseData> {
+  const { method = 'GET', isOpen = false } = call;
+  const url = urlOf(deps.url, call);
+  const body = call.text ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
   const headers = {
     accept: 'application/json, application/problem+json',
     ...(body !== undefined && { 'content-type': 'application/json' }),
     ...(deps.token !== undefined && !isOpen && { authorization: `Bearer ${deps.token}` }),
-    ...asked.headers,
+    ...call.headers,
   };
   const sent = { method, url, headers, ...(body !== undefined && { body }) };
   return request(url, {
@@ -177,7 +188,7 @@ export async function send(deps: RequestDeps, asked: Asked, over: AbortSignal): 
   });
 }
 
-function urlOf(server: URL, { path, query = {} }: Asked): URL {
+function urlOf(server: URL, { path, query = {} }: ApiCall): URL {
   const url = new URL(server);
   url.pathname = url.pathname.replace(/\/$/, '') + path;
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
@@ -194,23 +205,23 @@ export function failureLine({ url, timeoutMs }: RequestDeps, error: unknown): Cl
   return new ClientError('slow', `${shownUrl(url)} did not answer within ${timeoutMs / 1_000} s: ${next}`);
 }
 
-const isAccepted = ({ accepts = [] }: Asked, status: number): boolean => accepts.includes(status);
+const isAccepted = ({ accepts = [] }: ApiCall, status: number): boolean => accepts.includes(status);
 
 /** @throws ClientError for a refusal, and for what is not JSON */
-function checked(deps: RequestDeps, asked: Asked, answer: TextAnswer): JsonAnswer {
+function checked(deps: RequestDeps, call: ApiCall, answer: TextAnswer): JsonAnswer {
   const { status, type, text, date, warning } = answer;
   const body = parsedJson(type, text);
-  if (status < 300 || isAccepted(asked, status)) {
+  if (status < 300 || isAccepted(call, status)) {
     if (body === undefined) throw foreign(deps.url, `is ${type === '' ? 'of no type' : type}`);
     return { status, body, date, warning, characters: text.length };
   }
   throw refusedBy(deps, { ...answer, body });
 }
 
-type RefusedAnswer = Pick<TextAnswer, 'status' | 'type' | 'date' | 'code'> & { readonly body: unknown };
+type Refusal = Omit<TextAnswer, 'text'> & { readonly body: unknown };
 
 /** The line for an answer that is not a success. */
-export function refusedBy(deps: RequestDeps, answer: RefusedAnswer): ClientError {
+export function refusedBy(deps: RequestDeps, answer: Refusal): ClientError {
   const { url, token, signer } = deps;
   const { status, body, type } = answer;
   if (isGatewayAnswer(body) && (status === 403 || signer)) return refusedByGateway(deps, answer);
@@ -228,7 +239,7 @@ export function refusedBy(deps: RequestDeps, answer: RefusedAnswer): ClientError
   return new ClientError('refused', withoutSecrets(deps, refusalLine(body)), status);
 }
 
-function refusedByGateway({ url, signer, clock }: RequestDeps, { status, code, date }: RefusedAnswer): ClientError {
+function refusedByGateway({ url, signer, clock }: RequestDeps, { status, code, date }: Refusal): ClientError {
   const named = `${status}${code === '' ? '' : ` ${code}`}`;
   const line = (what: string) => new ClientError('unauthorized', `${shownUrl(url)} ${what}`, status);
   if (status === 404) return foreign(url, 'has the status 404 without a problem');
@@ -240,7 +251,7 @@ function refusedByGateway({ url, signer, clock }: RequestDeps, { status, code, d
   }
   const serverMs = Date.parse(date);
   const skewMs = Number.isNaN(serverMs) ? 0 : clock.nowMs() - serverMs;
-  return line(`refuses the AWS credentials (${named}; ${signer.scope}): ${refusedSignature({ code, skewMs })}`);
+  return line(`refuses the AWS credentials (${named}; ${signer.scope}): ${refusedSignature(code, skewMs)}`);
 }
 
 /** undefined: not JSON. */

@@ -5,9 +5,8 @@
  */
 import type { Dispatcher } from 'undici';
 import { sleep } from '../../shared/lib/clock.ts';
-import { boundedText } from './bounded-body.ts';
 import { ClientError } from './client-error.ts';
-import { eventStream, type StreamMessage } from './event-stream.ts';
+import { boundedText } from './connections.ts';
 import {
   backoffMs,
   failureLine,
@@ -21,7 +20,11 @@ import {
   send,
 } from './requests.ts';
 
-export type WatchQuery = { readonly namespace?: string; readonly name?: string; readonly labelSelector?: string };
+export type WatchQuery = {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly labelSelector?: string | undefined;
+};
 
 export type WatchedEvent =
   /** The stream is open, or events may have been missed: read the state now. */
@@ -33,7 +36,7 @@ export type WatchedEvent =
 const reconnectionsMax = 20;
 /** Between two lists of an API without a stream. A list that takes longer than this is followed by as long a pause. */
 const pollMs = 5_000;
-/** Of the answer that refuses a watch; what is longer is no problem document. */
+/** Bytes of an answer that refuses a watch; a longer one is not a problem document. */
 const refusalBytesMax = 1024 * 1024;
 /** The server says something every 15 s. */
 const silenceMaxMs = 45_000;
@@ -128,4 +131,51 @@ function parsedEnvelope(data: string, { url }: RequestDeps): unknown {
   } catch {
     throw foreign(url, 'has an event that is not JSON');
   }
+}
+
+// A stream of server-sent events (WHATWG HTML, section 9.2), parsed into its messages.
+
+/** `id`: of the last message that had one. `data` is empty if the message only carries an id. */
+export type StreamMessage = { readonly id: string; readonly type: string; readonly data: string };
+
+export type StreamOptions = {
+  /** The last id of the previous connection. */
+  readonly lastEventId: string;
+  /** Called with each piece that arrives, comments included. */
+  readonly heard: () => void;
+};
+
+/** The largest event of the API has a few attempts of 10 KiB. */
+const messageCharactersMax = 1024 * 1024;
+
+/** Yields messages that have an id or data. Throws if one has more than 1 Mi characters. */
+export async function* eventStream(
+  body: AsyncIterable<Uint8Array>,
+  { lastEventId, heard }: StreamOptions,
+): AsyncGenerator<StreamMessage> {
+  const decoder = new TextDecoder();
+  let id = lastEventId;
+  let rest = '';
+  for await (const piece of body) {
+    heard();
+    const blocks = (rest + decoder.decode(piece, { stream: true })).split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const fields = fieldsOf(block);
+      id = fields.get('id') ?? id;
+      const data = fields.get('data') ?? '';
+      if (data !== '' || fields.has('id')) yield { id, type: fields.get('event') ?? 'message', data };
+    }
+    if (rest.length > messageCharactersMax) throw new RangeError('an event of the stream is too large');
+  }
+}
+
+/** The API writes each field on one line. */
+function fieldsOf(block: string): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const line of block.split('\n')) {
+    const colon = line.indexOf(':');
+    if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).replace(/^ /, ''));
+  }
+  return fields;
 }

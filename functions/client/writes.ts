@@ -1,5 +1,5 @@
 /** Writes of targets and reports about them. */
-
+import * as z from 'zod';
 import type { CleanedUp } from '../../shared/api/routes/desired.ts';
 import type { MergePatch } from '../../shared/api/routes/target.ts';
 import type { NewTargetManifest } from '../../shared/api/routes/target-create.ts';
@@ -8,10 +8,30 @@ import type { StatusReport } from '../../shared/api/schema/status-report.ts';
 import type { TargetView } from '../../shared/api/schema/target-schema.ts';
 import type { AppliedLine } from '../../shared/api/targets/apply-lines.ts';
 import type { AppliedManifest } from '../../shared/api/targets/apply-manifests.ts';
-import { answerMark, appliedShape, cleanedShape, type Marked, need, read, targetShape } from './answers.ts';
-import { applyLines, type ManifestLines } from './apply-lines.ts';
-import { dryRunOf, type NamedTarget, namespacePathOf, pagesMax, targetPathOf, targetsPathOf } from './paths.ts';
-import { type Asked, foreign, type RequestDeps } from './requests.ts';
+import {
+  answerMark,
+  appliedShape,
+  cleanedShape,
+  dryRunOf,
+  type NamedTarget,
+  namespacePathOf,
+  need,
+  pagesMax,
+  read,
+  targetPathOf,
+  targetShape,
+  targetsPathOf,
+  type WithMark,
+} from './answers.ts';
+import {
+  type ApiCall,
+  askText,
+  foreign,
+  isApiProblem,
+  isGatewayAnswer,
+  parsedJson,
+  type RequestDeps,
+} from './requests.ts';
 
 /** Fields that do not concern probing are not stored; the warning names them. */
 export type PodManifest = { readonly apiVersion: 'v1'; readonly kind: 'Pod'; readonly [field: string]: unknown };
@@ -29,7 +49,7 @@ export type ConditionalWrite = WriteOptions & { readonly resourceVersion?: strin
 export type Registration = ConditionalWrite & { readonly onlyNew?: boolean };
 
 export type Removal = ConditionalWrite & {
-  /** In place of that of the spec, from 0 to a day. */
+  /** Replaces that of the spec; from 0 to a day. */
   readonly gracePeriodSeconds?: number;
 };
 
@@ -91,28 +111,28 @@ export type TargetWrites = {
 };
 
 export function targetWrites(deps: RequestDeps): TargetWrites {
-  const writtenOr404 = async (asked: Asked) => {
-    const answer = await read<TargetView>(deps, targetShape, asked);
+  const writtenOr404 = async (call: ApiCall) => {
+    const answer = await read<TargetView>(deps, targetShape, call);
     return answer && writtenOf(answer);
   };
   return {
     register: async (named, manifest, { dryRun = false, resourceVersion, onlyNew = false } = {}) => {
       const headers = { ...conditionOf(resourceVersion), ...(onlyNew && { 'if-none-match': '*' }) };
-      const asked: Asked = { method: 'PUT', path: targetPathOf(named), query: dryRunOf(dryRun), headers };
-      return writtenOf(await need(deps, targetShape, { ...asked, body: manifest }));
+      const call: ApiCall = { method: 'PUT', path: targetPathOf(named), query: dryRunOf(dryRun), headers };
+      return writtenOf(await need(deps, targetShape, { ...call, body: manifest }));
     },
     create: async ({ namespace, manifest, dryRun = false }) => {
-      const asked: Asked = { method: 'POST', path: targetsPathOf(namespace), query: dryRunOf(dryRun) };
-      return writtenOf(await need(deps, targetShape, { ...asked, body: manifest }));
+      const call: ApiCall = { method: 'POST', path: targetsPathOf(namespace), query: dryRunOf(dryRun) };
+      return writtenOf(await need(deps, targetShape, { ...call, body: manifest }));
     },
     patch: (named, patch, { dryRun = false, resourceVersion } = {}) => {
       const headers = { 'content-type': 'application/merge-patch+json', ...conditionOf(resourceVersion) };
-      const asked: Asked = { method: 'PATCH', path: targetPathOf(named), query: dryRunOf(dryRun), headers };
-      return writtenOr404({ ...asked, body: patch });
+      const call: ApiCall = { method: 'PATCH', path: targetPathOf(named), query: dryRunOf(dryRun), headers };
+      return writtenOr404({ ...call, body: patch });
     },
     reportStatus: (named, report, { dryRun = false } = {}) => {
-      const asked: Asked = { method: 'PUT', path: `${targetPathOf(named)}/status`, query: dryRunOf(dryRun) };
-      return writtenOr404({ ...asked, body: report });
+      const call: ApiCall = { method: 'PUT', path: `${targetPathOf(named)}/status`, query: dryRunOf(dryRun) };
+      return writtenOr404({ ...call, body: report });
     },
     remove: (named, { dryRun = false, resourceVersion, gracePeriodSeconds } = {}) => {
       const query = { ...dryRunOf(dryRun), gracePeriodSeconds: gracePeriodSeconds?.toString() };
@@ -128,7 +148,7 @@ export function targetWrites(deps: RequestDeps): TargetWrites {
 const conditionOf = (resourceVersion: string | undefined) =>
   resourceVersion === undefined ? {} : { 'if-match': `"${resourceVersion}"` };
 
-function writtenOf(target: TargetView & Marked): WrittenTarget {
+function writtenOf(target: TargetView & WithMark): WrittenTarget {
   const { status, warning } = target[answerMark];
   return { target, created: status === 201, ...(warning !== '' && { warning }) };
 }
@@ -147,15 +167,56 @@ async function applyBatch(deps: RequestDeps, { namespace, manifests, dryRun }: M
 /** An answer 202 names what is done so far, and the token for the rest. */
 async function cleanNamespace(deps: RequestDeps, { namespace, names, dryRun = false }: DesiredTargets) {
   const done: Record<keyof CleanedTargets, string[]> = { kept: [], removed: [], terminating: [] };
-  const asked: Asked = { method: 'PUT', path: `${namespacePathOf(namespace)}/desired`, body: { names } };
+  const call: ApiCall = { method: 'PUT', path: `${namespacePathOf(namespace)}/desired`, body: { names } };
   let token: string | undefined;
   for (let page = 1; page <= pagesMax; page += 1) {
     const query = { ...dryRunOf(dryRun), continue: token };
-    const answer: CleanedUp = await need<CleanedUp>(deps, cleanedShape, { ...asked, query });
+    const answer: CleanedUp = await need<CleanedUp>(deps, cleanedShape, { ...call, query });
     for (const field of ['kept', 'removed', 'terminating'] as const)
       for (const name of answer[field]) done[field].push(name);
     token = answer.continue;
     if (token === undefined) return done;
   }
   throw foreign(deps.url, `has more than ${pagesMax} parts`);
+}
+
+/** Each manifest names its target by `metadata.namespace` and `metadata.name`. */
+export type ManifestLines = { readonly manifests: readonly unknown[]; readonly dryRun?: boolean };
+
+const mediaType = 'application/x-ndjson';
+const lineShape = z.looseObject({ line: z.int(), status: z.int() });
+/** A server or a deployment of an older release, or a policy of AWS that names the other routes only. */
+const absentStatuses: readonly number[] = [403, 404, 405];
+
+/**
+ * Answers in the order of the manifests; undefined: the server has no such route for this caller.
+ *
+ * @throws ClientError
+ */
+export async function applyLines(
+  deps: RequestDeps,
+  { manifests, dryRun = false }: ManifestLines,
+): Promise<readonly AppliedLine[] | undefined> {
+  const { status, type, text } = await askText(deps, {
+    method: 'PUT',
+    path: '/v1/targets:apply',
+    query: dryRunOf(dryRun),
+    headers: { 'content-type': mediaType, accept: `${mediaType}, application/problem+json` },
+    text: manifests.map((manifest) => `${JSON.stringify(manifest)}\n`).join(''),
+    accepts: absentStatuses,
+  });
+  if (absentStatuses.includes(status)) {
+    const body = parsedJson(type, text);
+    if (isApiProblem(body) || isGatewayAnswer(body)) return undefined;
+  }
+  if (!type.startsWith(mediaType)) throw foreign(deps.url, `has the status ${status} and is ${type}`);
+  const lines = text.split('\n').slice(0, -1);
+  if (lines.length !== manifests.length) throw foreign(deps.url, `has ${lines.length} of ${manifests.length} lines`);
+  return lines.map((line, index) => answered(deps, line, index + 1));
+}
+
+function answered({ url }: RequestDeps, text: string, number: number): AppliedLine {
+  const checked = lineShape.safeParse(parsedJson('application/json', text));
+  if (!checked.success || checked.data.line !== number) throw foreign(url, `lacks line ${number}`);
+  return checked.data as AppliedLine;
 }

@@ -2,10 +2,9 @@
  * `npm run cost`: what fleets of some sizes cost a month on AWS, and what the same probes cost with other services.
  * docs/operating.md has these tables.
  */
-import { memoryFor } from '../../shared/cost/compute.ts';
+import { fittingMemory, memoryFor } from '../../shared/cost/compute.ts';
 import { type CostEstimate, deployedAlarms, estimateCost, taskAlarms } from '../../shared/cost/estimate.ts';
-import { fittingMemory } from '../../shared/cost/fitting-memory.ts';
-import { type FleetPart, reaches } from '../../shared/cost/fleet.ts';
+import { type Compute, type FleetPart, reaches, tasksOf } from '../../shared/cost/fleet.ts';
 import { type Peer, peerCost } from '../../shared/cost/peers.ts';
 import {
   otherConcurrency,
@@ -14,7 +13,6 @@ import {
   syncsPerSecond,
   throughputOf,
 } from '../../shared/cost/sizes.ts';
-import { type Compute, tasksOf } from '../../shared/cost/tasks.ts';
 import { natGatewayUsd, probeTransfer, type TransferOptions, transferUsd } from '../../shared/cost/transfer.ts';
 import { metricCount } from '../lambda/metrics.ts';
 

@@ -234,3 +234,10 @@ function parsedJson(text: string): unknown {
 
 const hostOf = (service: string, region: string): string =>
   `${service}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+
+/** The part of Lambda's invocation context that the functions use. */
+export type InvocationContext = {
+  readonly awsRequestId: string;
+  /** Returns the time until Lambda ends the invocation by force, in ms. */
+  getRemainingTimeInMillis(): number;
+};

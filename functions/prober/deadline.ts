@@ -3,7 +3,7 @@
  * no holder until its visibility ends.
  */
 import type { Clock } from '../../shared/lib/clock.ts';
-import type { InvocationContext } from '../lambda/context.ts';
+import type { InvocationContext } from '../lambda/environment.ts';
 
 /**
  * The time that a run may need to end in order: 2 s for probes in flight, then checkpoints and the last heartbeat, each

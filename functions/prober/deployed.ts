@@ -8,7 +8,7 @@ import { ssmRunner } from '../../shared/exec/ssm.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { tlsSessions } from '../../shared/prober/tls/sessions.ts';
-import { sqsClient } from '../../shared/queue/sqs-client.ts';
+import { sqsClient } from '../../shared/queue/sqs-call.ts';
 import { awsSecrets } from '../../shared/secrets/aws.ts';
 import { readEnvironment, serviceEndpoint } from '../lambda/environment.ts';
 import { commonSettings, functionPorts } from '../lambda/ports.ts';
@@ -29,7 +29,7 @@ export function deployedProber(entry: string): ProberFunctionPorts {
   const client = sqsClient();
   const ports = functionPorts('prober', given);
   const { access } = ports;
-  /** In the format of `functionLog`. */
+  /** A line in the format of `functionLog`. */
   const line = { fields: { level: 'FATAL', service: 'prober' }, message: 'message', time: 'timestamp' };
   const remember = { module: entry, config: { table: given.table } };
   const watchdog = isMainThread ? startWatchdog({ log: ports.log, line, remember }) : undefined;

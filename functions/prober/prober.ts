@@ -21,13 +21,12 @@ import type { SqsOptions } from '../../shared/queue/sqs-call.ts';
 import { decodeSqsEvent, type SqsEventBatch } from '../../shared/queue/sqs-event.ts';
 import { layoutKey } from '../../shared/store/records/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
-import type { InvocationContext } from '../lambda/context.ts';
+import type { InvocationContext } from '../lambda/environment.ts';
 import type { FunctionPorts, NewStore } from '../lambda/ports.ts';
 import { runProbing } from '../run-probing.ts';
 import { invocationDeadline } from './deadline.ts';
-import { onlyOf } from './memory.ts';
 import { countedProbes, keepReporting, type ReportedProbes } from './probe-metrics.ts';
-import { processMemory } from './process-memory.ts';
+import { onlyOf, processMemory } from './process-memory.ts';
 
 export type ProberFunctionPorts = FunctionPorts &
   NewStore & {

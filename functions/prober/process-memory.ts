@@ -1,4 +1,5 @@
-/** What this process takes of the memory that its function or task may use. */
+/** The memory of a warm process: its use of the limit of its function or task, and the shards that it remembers. */
+import type { ShardMemory } from '../../shared/holder/shard-run.ts';
 
 export type ProcessMemory = { readonly usedMb: number; readonly limitMb: number };
 
@@ -14,5 +15,11 @@ export function processMemory(functionMb = process.env.AWS_LAMBDA_FUNCTION_MEMOR
   return { usedMb: Math.ceil(process.memoryUsage.rss() / mib), limitMb };
 }
 
-/** More than any machine has: the kernel says so where there is no limit. */
+/** More memory than any machine has. The kernel reports such a number if there is no limit. */
 const megabytesMax = 2 ** 32;
+
+/** Forgets all shards but the one held last, so that a warm process does not grow with every shard that it held. */
+export function onlyOf(memory: ShardMemory, shard: string): ShardMemory {
+  for (const held of memory.keys()) if (held !== shard) memory.delete(held);
+  return memory;
+}

@@ -1,6 +1,6 @@
 /** The entry point of the schedule function, which runs every minute. */
 import { sqsQueue } from '../../shared/queue/sqs.ts';
-import { sqsClient } from '../../shared/queue/sqs-client.ts';
+import { sqsClient } from '../../shared/queue/sqs-call.ts';
 import { readEnvironment } from '../lambda/environment.ts';
 import { commonSettings, functionPorts } from '../lambda/ports.ts';
 import { scheduleFunction } from './schedule.ts';

@@ -6,8 +6,7 @@
 import { capacityOf } from '../../shared/core/shards/layout.ts';
 import type { QueueSender } from '../../shared/queue/queue.ts';
 import { runSchedule } from '../../shared/schedule/schedule.ts';
-import type { InvocationContext } from '../lambda/context.ts';
-import type { Environment } from '../lambda/environment.ts';
+import type { Environment, InvocationContext } from '../lambda/environment.ts';
 import type { FunctionPorts } from '../lambda/ports.ts';
 
 export type ScheduleFunctionPorts = FunctionPorts &

@@ -3,12 +3,14 @@
  * so several events for one target cause one check. Failed messages are reported individually and return; those that
  * keep failing end in the dead-letter queue.
  */
+
+import { deniedForMs } from '../../shared/aws/access.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import { type SyncOutcome, syncTarget, type TargetName } from '../../shared/status-sync/sync.ts';
 import { StoreDenied, StoreUnavailable } from '../../shared/store/store.ts';
-import type { InvocationContext } from '../lambda/context.ts';
+import type { InvocationContext } from '../lambda/environment.ts';
 import type { FunctionPorts } from '../lambda/ports.ts';
 import { decodeBatch, type Hint } from './batch.ts';
-import { type DeniedTargets, deniedTargets } from './denied-targets.ts';
 
 export type StatusSyncAnswer = { readonly batchItemFailures: readonly { readonly itemIdentifier: string }[] };
 
@@ -22,7 +24,7 @@ const marginPart = 1 / 3;
 
 export function statusSyncFunction(ports: FunctionPorts) {
   const { log, metrics } = ports;
-  const denied = deniedTargets(ports);
+  const denied = deniedTargets(ports.clock);
   return async (event: unknown, context: InvocationContext): Promise<StatusSyncAnswer> => {
     log.begin(context);
     const { hints, malformed } = decodeBatch(event);
@@ -82,3 +84,30 @@ async function synced(ports: SyncPorts, target: TargetName): Promise<boolean> {
     return false;
   }
 }
+
+/**
+ * Targets whose status could not be computed for a missing permission. Their holders keep sending hints. For a while
+ * these are acknowledged without an attempt, so that they neither delay other targets nor end in the dead-letter queue.
+ */
+type DeniedTargets = {
+  has(target: TargetName): boolean;
+  add(target: TargetName): void;
+};
+
+/** Beyond this number, the oldest denial is dropped and its target tried again. */
+const targetsMax = 10_000;
+
+export function deniedTargets(clock: Clock): DeniedTargets {
+  const untilMs = new Map<string, number>();
+  return {
+    has: (target) => clock.monotonicMs() < (untilMs.get(keyOf(target)) ?? Number.NEGATIVE_INFINITY),
+    add(target) {
+      untilMs.delete(keyOf(target));
+      untilMs.set(keyOf(target), clock.monotonicMs() + deniedForMs);
+      const [oldest] = untilMs.keys();
+      if (oldest !== undefined && untilMs.size > targetsMax) untilMs.delete(oldest);
+    },
+  };
+}
+
+const keyOf = ({ namespace, name }: TargetName): string => `${namespace}/${name}`;

@@ -1,5 +1,5 @@
 /**
- * The watchdog: a thread that ends the process when its event loop hangs, which the loop's timers cannot do. It reports
+ * The watchdog: a thread that ends the process when its event loop hangs; a hanging loop runs no timers. It reports
  * the probe that the loop was running, both in the log and to the next start. A supervisor restarts the process.
  */
 import { Worker } from 'node:worker_threads';

@@ -9,9 +9,9 @@ export type Incident = {
   readonly cause: Cause;
   /** Empty for the prober. */
   readonly namespace: string;
-  /** Of the target; for the prober its range. */
+  /** The name of the target; for the prober its range. */
   readonly name: string;
-  /** Of the target; empty for the prober. */
+  /** The uid of the target; empty for the prober. */
   readonly uid: string;
   /** By the wall clock, ms since the epoch. */
   readonly sinceMs: number;
@@ -49,7 +49,7 @@ export type Batch = {
   readonly ended: readonly EndedIncident[];
   /** When the current window ends, in steady time. Absent: no window is open. */
   readonly reportAtMs?: number;
-  /** In steady time. Absent: not reported yet. */
+  /** When it was last reported, in steady time. Absent: not reported yet. */
   readonly reportedMs?: number;
   /** Notifications so far. */
   readonly sequence: number;

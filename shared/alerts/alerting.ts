@@ -1,6 +1,10 @@
 /**
- * Alerts at work: takes what is seen, plans, keeps the plan durable, and only then delivers. What was decided before a
- * crash is delivered after it, with the same id.
+ * Alerts at work: takes what is seen, plans, keeps the plan durable, and only then delivers.
+ *
+ * A notification that is sent before it is stored would be sent again after a crash under another id, and one that is
+ * stored after it is sent may be lost. So one loop takes inputs in steps: it plans the new state and its notifications,
+ * saves both, and releases the deliveries. A decision made before a crash is delivered after it, with the same id. If
+ * saving fails, deliveries are released all the same: twice is better than never.
  */
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { AlertRule } from './alert-rule.ts';
@@ -8,8 +12,7 @@ import { type AlertState, noAlerts } from './alert-state.ts';
 import { type AlertTime, alertClock } from './alert-time.ts';
 import { type Delivery, type DeliveryPorts, startDelivery } from './delivery.ts';
 import { type AlertPlan, planAlerts } from './incident.ts';
-import { alertLogVersion, type KeptAlerts } from './kept-alerts.ts';
-import { aheadMs, byTheWall, clockStepMsMin, continued } from './kept-time.ts';
+import { aheadMs, alertLogVersion, byTheWall, clockStepMsMin, continued, type KeptAlerts } from './kept-alerts.ts';
 import type { AlertInput } from './seen.ts';
 
 /** Keeps one value durably. `save` replaces it as a whole or not at all. */
@@ -41,7 +44,7 @@ const tickMs = 1_000;
 const idleTickMs = 5_000;
 /** The least time between two writes, so that a mass failure writes seldom. */
 const saveRestMs = 200;
-/** A write rests for so many times as long as it took, so that a large state does not take much of a core. */
+/** The rest after a write, as a multiple of its duration, so that a large state does not take much of a core. */
 const saveRests = 9;
 const saveRestMsMax = 10_000;
 /** Inputs of one step, so that the event loop has its turns. */

@@ -1,4 +1,11 @@
-/** When incidents are reported: together with others of their group, again after a while, and once they have ended. */
+/**
+ * When incidents are reported: together with others of their group, again after a while, and once they have ended.
+ *
+ * A notification for each incident would flood a receiver when a rack fails, and one for all would mix what different
+ * people mend. So incidents of one group that begin within a short window share a batch. A batch is reported when its
+ * window ends, keeps its receivers, reminds of incidents that last, and gathers the ends for another window before it
+ * reports them. It exists until its last incident has ended and is reported.
+ */
 import type { AlertRule } from './alert-rule.ts';
 import type { Batch, Incident, Notification, NotificationKind } from './alert-state.ts';
 import type { AlertTime } from './alert-time.ts';
@@ -8,35 +15,38 @@ export const groupWindowMs = 5_000;
 /** Incidents that one notification reports. Further ones are in another. */
 export const batchIncidentsMax = 100;
 
-/** The maps are changed in place. */
-type Reported = {
+/** The incidents and batches of one decision; the maps are changed in place. */
+type Ledger = {
   readonly incidents: Map<string, Incident>;
   readonly batches: Map<string, Batch>;
   readonly rules: readonly AlertRule[];
-  /** Names of those that are configured. */
+  /** Names of the configured receivers. */
   readonly receivers: readonly string[];
 };
 
 /** Gathers what is due and returns the notifications whose window has ended. */
-export function batchesAt(reported: Reported, time: AlertTime): readonly Notification[] {
-  const repeated = readdressed(reported, time);
-  const rules = new Map(reported.rules.map((rule) => [rule.name, rule]));
+export function batchesAt(ledger: Ledger, time: AlertTime): readonly Notification[] {
+  const repeated = readdressed(ledger, time);
+  const rules = new Map(ledger.rules.map((rule) => [rule.name, rule]));
   const open = new Map<string, Batch>();
-  for (const batch of reported.batches.values()) if (isGathering(batch)) open.set(batch.group, batch);
-  for (const [key, incident] of reported.incidents) {
+  for (const batch of ledger.batches.values()) if (isGathering(batch)) open.set(batch.group, batch);
+  for (const [key, incident] of ledger.incidents) {
     const rule = rules.get(incident.alert);
     if (!rule || !isDue(incident, rule, time)) continue;
-    const id = freeId(incident.id, reported.batches);
-    const batch = gathered(open.get(groupOf(incident)), { key, incident, rule, time, id });
+    const id = freeId(incident.id, ledger.batches);
+    const batch = gathered(open.get(groupOf(incident)), id, key, incident, rule, time);
     open.set(batch.group, batch);
-    reported.batches.set(batch.id, batch);
-    reported.incidents.set(key, { ...incident, batch: batch.id });
+    ledger.batches.set(batch.id, batch);
+    ledger.incidents.set(key, { ...incident, batch: batch.id });
   }
-  return [...repeated, ...[...reported.batches.values()].flatMap((batch) => reportOf(reported, batch, time))];
+  return [...repeated, ...[...ledger.batches.values()].flatMap((batch) => reportOf(ledger, batch, time))];
 }
 
-/** In place of a receiver that is gone, those that the alert names now learn of what lasts, and later of its end. */
-function readdressed({ batches, incidents, rules, receivers }: Reported, time: AlertTime): readonly Notification[] {
+/**
+ * Replaces receivers that are gone by those that the alert names now. The new ones learn of incidents that last, and
+ * later of their end.
+ */
+function readdressed({ batches, incidents, rules, receivers }: Ledger, time: AlertTime): readonly Notification[] {
   return [...batches.values()].flatMap((batch) => {
     const kept = batch.receivers.filter((each) => receivers.includes(each));
     if (kept.length === batch.receivers.length) return [];
@@ -46,7 +56,7 @@ function readdressed({ batches, incidents, rules, receivers }: Reported, time: A
     const lasting = batch.firing.flatMap((key) => incidents.get(key) ?? []);
     const heard = lasting.filter((incident) => isHeard(incident, time));
     if (batch.reportedMs === undefined || added.length === 0 || heard.length === 0) return [];
-    return [notificationOf({ ...batch, receivers: added }, { kind: 'firing', incidents: heard, time })];
+    return [notificationOf({ ...batch, receivers: added }, 'firing', heard, time)];
   });
 }
 
@@ -75,16 +85,18 @@ function freeId(incidentId: string, batches: ReadonlyMap<string, Batch>): string
   return id;
 }
 
-type Due = {
-  /** Of a new batch. */
-  readonly id: string;
-  readonly key: string;
-  readonly incident: Incident;
-  readonly rule: AlertRule;
-  readonly time: AlertTime;
-};
-
-function gathered(before: Batch | undefined, { id, key, incident, rule, time }: Due): Batch {
+/**
+ * The batch with one more incident: the open one, or a new one.
+ * @param id of a new batch
+ */
+function gathered(
+  before: Batch | undefined,
+  id: string,
+  key: string,
+  incident: Incident,
+  rule: AlertRule,
+  time: AlertTime,
+): Batch {
   if (before && isGathering(before)) return { ...before, firing: [...before.firing, key] };
   return {
     id,
@@ -100,8 +112,8 @@ function gathered(before: Batch | undefined, { id, key, incident, rule, time }: 
   };
 }
 
-function reportOf(reported: Reported, batch: Batch, time: AlertTime): readonly Notification[] {
-  const { batches, incidents } = reported;
+function reportOf(ledger: Ledger, batch: Batch, time: AlertTime): readonly Notification[] {
+  const { batches, incidents } = ledger;
   const { steadyMs } = time;
   const { reportAtMs, reportedMs, firing, ended, remindMs, ...rest } = batch;
   if (firing.length === 0 && ended.length === 0) {
@@ -124,22 +136,21 @@ function reportOf(reported: Reported, batch: Batch, time: AlertTime): readonly N
     if (steadyMs < reportAtMs) return [];
     if (firing.length === 0) batches.delete(batch.id);
     else batches.set(batch.id, { ...next, reportedMs: reportedMs ?? steadyMs });
-    if (reportedMs === undefined) return [notificationOf(batch, { kind: 'firing', incidents: lasting, time })];
-    return batch.sendResolved ? [notificationOf(batch, { kind: 'resolved', incidents: ended, time })] : [];
+    if (reportedMs === undefined) return [notificationOf(batch, 'firing', lasting, time)];
+    return batch.sendResolved ? [notificationOf(batch, 'resolved', ended, time)] : [];
   }
   const isLasting = lasting.some((incident) => isHeard(incident, time));
   if (remindMs === undefined || reportedMs === undefined || !isLasting || steadyMs < reportedMs + remindMs) return [];
   batches.set(batch.id, { ...next, reportedMs: steadyMs });
-  return [notificationOf(batch, { kind: 'reminder', incidents: lasting, time })];
+  return [notificationOf(batch, 'reminder', lasting, time)];
 }
 
-type Content = {
-  readonly kind: NotificationKind;
-  readonly incidents: Notification['incidents'];
-  readonly time: AlertTime;
-};
-
-function notificationOf(batch: Batch, { kind, incidents, time }: Content): Notification {
+function notificationOf(
+  batch: Batch,
+  kind: NotificationKind,
+  incidents: Notification['incidents'],
+  time: AlertTime,
+): Notification {
   const { id, alert, receivers, firing, sequence } = batch;
   const about = { batch: id, alert, receivers, atMs: time.wallMs, incidents, remaining: firing.length };
   // With the time: an incident that ended with its alert begins with the same id once the alert is back.

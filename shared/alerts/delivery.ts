@@ -12,7 +12,7 @@ import type { Notification } from './alert-state.ts';
 export type SendOutcome =
   /** `answer`: what the receiver said, in one line. */
   | { readonly kind: 'delivered'; readonly answer?: string }
-  /** `afterMs`: the receiver asked to wait for so long. */
+  /** `afterMs`: the wait that the receiver asked for. */
   | { readonly kind: 'failed'; readonly why: string; readonly answer?: string; readonly afterMs?: number }
   /** The receiver will never accept this notification. */
   | { readonly kind: 'refused'; readonly why: string; readonly answer?: string };

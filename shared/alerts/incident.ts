@@ -1,6 +1,12 @@
 /**
  * The state machine of alerts. Pure: it takes what was seen and the time, and returns the new state with the
  * notifications that follow.
+ *
+ * An incident begins when a target that matches a rule is not ready or requests a restart, or when a prober doubts
+ * itself. It ends when that is over, or when the target is gone or no longer matches. While readiness is unknown, an
+ * incident that is reported stays as it is, and one that is not reported yet starts again. Incidents are bounded, for
+ * each namespace and in all; beyond the bounds a single overflow is reported instead. When an incident is reported is
+ * decided in batches.ts.
  */
 import { createHash } from 'node:crypto';
 import { ownProperty } from '../lib/own-property.ts';
@@ -13,8 +19,8 @@ import { type AlertInput, type DegradedRange, degradedEvent, type SeenTarget } f
 /** Incidents of one namespace that are kept, those that wait for their duration included. */
 export const incidentsMax = 1_000;
 /**
- * Of all namespaces together. Of what is left, a namespace gets no more than it leaves to the others, so that however
- * many fail in one namespace, an alert about another one begins.
+ * Incidents of all namespaces together. A namespace gets no more than it leaves to the others, so that an alert about
+ * another namespace can begin however many targets fail in one.
  */
 const incidentsInAllMax = 2 * incidentsMax;
 
@@ -98,13 +104,13 @@ class Plan {
     const isUnknown = target.ready === 'Unknown' && !rule.onUnknown;
     if (isUnknown) this.#hold(key('NotReady'), target);
     else if (target.ready !== 'True' && rule.matchesTarget(target) && rule.matchesEvent(target.event))
-      this.#begin(key('NotReady'), incidentOf(rule, target, { cause: 'NotReady', ...target, time: this.#time }));
+      this.#begin(key('NotReady'), incidentOf(rule, target, 'NotReady', target.sinceMs, target.message, this.#time));
     else this.#end(key('NotReady'));
     const { restart } = target;
     if (restart && rule.matchesTarget(target) && rule.matchesEvent(restart.event))
       this.#begin(
         key('RestartRequested'),
-        incidentOf(rule, target, { cause: 'RestartRequested', ...restart, time: this.#time }),
+        incidentOf(rule, target, 'RestartRequested', restart.sinceMs, restart.message, this.#time),
       );
     else if (target.isUnreadable) this.#hold(key('RestartRequested'), target);
     else this.#end(key('RestartRequested'));
@@ -235,14 +241,14 @@ function holds<Value>(map: ReadonlyMap<string, Value>, before: { readonly [key: 
   return map.size === Object.keys(before).length && [...map].every(([key, value]) => before[key] === value);
 }
 
-type Finding = {
-  readonly cause: Cause;
-  readonly sinceMs: number;
-  readonly message: string;
-  readonly time: AlertTime;
-};
-
-function incidentOf(rule: AlertRule, target: SeenTarget, { cause, sinceMs, message, time }: Finding): Incident {
+function incidentOf(
+  rule: AlertRule,
+  target: SeenTarget,
+  cause: Cause,
+  sinceMs: number,
+  message: string,
+  time: AlertTime,
+): Incident {
   const { namespace, name, uid, labels } = target;
   const about = { alert: rule.name, cause, namespace, name, uid, sinceMs, message };
   const groupLabels = Object.fromEntries(rule.groupBy.map((label) => [label, ownProperty(labels, label) ?? '']));

@@ -1,10 +1,12 @@
 /**
- * What alerts keep, read from a file that may be damaged: each entry is checked by itself, so that a malformed one does
- * not take others with it.
+ * Alerts across a restart. The file may be damaged, so each entry is checked by itself and a malformed one does not
+ * take others with it. Steady time starts with each process, so instants are kept by the wall clock.
  */
 import * as z from 'zod';
 import { issueDetail } from '../lib/issue-detail.ts';
 import type { AlertState, Batch, Incident } from './alert-state.ts';
+import type { AlertTime } from './alert-time.ts';
+import { groupWindowMs } from './batches.ts';
 import type { AlertOutbox, Queued } from './delivery.ts';
 
 export const alertLogVersion = 1;
@@ -203,6 +205,42 @@ function outboxOf(value: unknown, problems: string[]): AlertOutbox {
   );
 }
 
-/** Own properties alone, whatever the keys are. */
+/** Only own properties, because a key may be the name of an inherited one. */
 const fromEntries = <Value>(entries: readonly (readonly [string, Value])[]): { readonly [key: string]: Value } =>
   Object.fromEntries(entries);
+
+// Instants. The wall clock may be set while no process runs: then no duration is longer than one that begins at the
+// start.
+
+/** Less is not worth a copy of the state. */
+export const clockStepMsMin = 1_000;
+
+/** How far the wall clock is ahead of steady time, because it was set. */
+export const aheadMs = ({ wallMs, steadyMs }: AlertTime): number => wallMs - steadyMs;
+
+/** The state as it is kept, by the wall clock. */
+export function byTheWall(state: AlertState, time: AlertTime): AlertState {
+  const shiftMs = aheadMs(time);
+  const shift = (ms: number) => ms + shiftMs;
+  return Math.abs(shiftMs) < clockStepMsMin ? state : moved(state, shift, shift);
+}
+
+/** The kept state, for a process that has just started. */
+export const continued = (state: AlertState, { steadyMs }: AlertTime): AlertState =>
+  moved(
+    state,
+    (ms) => Math.min(ms, steadyMs),
+    (ms) => Math.min(ms, steadyMs + groupWindowMs),
+  );
+
+/** The state with its instants moved: `past` for those that have come, `end` for the ends of windows. */
+function moved(state: AlertState, past: (ms: number) => number, end: (ms: number) => number): AlertState {
+  const incidents = Object.entries(state.incidents).map(([key, incident]) => {
+    return [key, { ...incident, beganMs: past(incident.beganMs ?? incident.sinceMs) }] as const;
+  });
+  const batches = Object.entries(state.batches).map(([id, { reportAtMs, reportedMs, ...rest }]) => {
+    const window = reportAtMs !== undefined && { reportAtMs: end(reportAtMs) };
+    return [id, { ...rest, ...window, ...(reportedMs !== undefined && { reportedMs: past(reportedMs) }) }] as const;
+  });
+  return { ...state, incidents: Object.fromEntries(incidents), batches: Object.fromEntries(batches) };
+}

@@ -1,4 +1,6 @@
 /** What a notification says, in words. Formats cut it to the limits of their services. */
+
+import { visibleLine } from '../lib/visible-text.ts';
 import { type EndedIncident, type Incident, isClosing, type Notification } from './alert-state.ts';
 
 /** Returns one line that says what has happened. */
@@ -55,7 +57,7 @@ function problemText(incidents: Notification['incidents']): string {
 /** Characters of the cause in a title. The lines have all of it. */
 const causeCharactersMax = 120;
 
-/** Of one incident alone. Its message has the cause first. */
+/** The text about a single incident. Its message has the cause first. */
 function causeText(incidents: Notification['incidents']): string {
   const [cause = ''] = incidents.length === 1 ? (incidents[0]?.message.split('; ') ?? []) : [];
   return cause === '' ? '' : `: ${cutText(cause, causeCharactersMax)}`;
@@ -113,4 +115,56 @@ export function cutText(text: string, max: number): string {
   if (text.length <= max) return text;
   const kept = text.slice(0, max - ellipsis.length);
   return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}${ellipsis}`;
+}
+
+// Peers and tenants choose texts of a notification. A receiver gets each in one line, without markup of its own.
+
+/** With every text of an incident in one line, without what changes the direction of a text or acts on a terminal. */
+export const shownNotification = (notification: Notification): Notification => ({
+  ...notification,
+  alert: visibleLine(notification.alert),
+  incidents: notification.incidents.map(shownIncident),
+});
+
+function shownIncident<Each extends Incident | EndedIncident>(incident: Each): Each {
+  const texts = Object.entries(incident).map(([field, value]) => [field, shownValue(value)]);
+  const labels = Object.entries(incident.groupLabels).map(([label, value]) => [visibleLine(label), visibleLine(value)]);
+  return { ...incident, ...Object.fromEntries(texts), groupLabels: Object.fromEntries(labels) };
+}
+
+const shownValue = (value: unknown): unknown => (typeof value === 'string' ? visibleLine(value) : value);
+
+/** With a backslash before each sign, Markdown shows it, and `https://…` or `@name` is neither a link nor a mention. */
+export const inMarkdown = (text: string): string =>
+  text.replaceAll(/[\\`*_~|<>[\](){}#@!]|:(?=\/\/)|www(?=\.)/gi, '\\$&');
+
+const lastsMs = 60_000;
+
+/**
+ * Notifications that try a receiver: a made-up incident, and its end.
+ * @param id distinguishes this try from others
+ */
+export function testNotifications(receiver: string, id: string, nowMs: number): readonly [Notification, Notification] {
+  const sinceMs = nowMs - lastsMs;
+  const incident: Incident = {
+    id,
+    alert: 'test',
+    cause: 'NotReady',
+    namespace: 'test',
+    name: 'test',
+    uid: id,
+    sinceMs,
+    message: 'This is a test of probelet: nothing is wrong.',
+    groupLabels: {},
+    receivers: [receiver],
+    batch: id,
+  };
+  const about = { batch: id, alert: 'test', receivers: [receiver], atMs: nowMs };
+  return [
+    { id: `${id}-firing-1`, kind: 'firing', ...about, incidents: [incident], remaining: 1 },
+    {
+      ...{ id: `${id}-resolved-2`, kind: 'resolved', ...about },
+      ...{ incidents: [{ ...incident, resolvedMs: nowMs }], remaining: 0 },
+    },
+  ];
 }

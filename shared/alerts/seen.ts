@@ -2,9 +2,8 @@
  * What alerts are decided from. Events are hints and may be lost or repeated, so a target is read again after each of
  * its events, and all targets are read at the start and from time to time.
  */
-import { envelopeJson, envelopeOf } from '../bus/envelope.ts';
+import { envelopeJson, envelopeOf } from '../bus/bus.ts';
 import { schemaVersion } from '../bus/events.ts';
-import { toBusEvent } from '../bus/outbox.ts';
 import type { ProbeRecord, ShownStatus, StatusRecord, TargetState } from '../core/spec/records.ts';
 import { probeName } from '../core/spec/spec.ts';
 import type { Condition } from '../core/spec/types.ts';
@@ -12,6 +11,7 @@ import { failureText } from '../core/status/failure-text.ts';
 import { requestEvent } from '../core/status/restart-requests.ts';
 import { shownStatus } from '../core/status/sync.ts';
 import type { Json } from '../lib/json.ts';
+import { toBusEvent } from '../status-sync/outbox.ts';
 
 export type SeenTarget = {
   readonly kind: 'target';

@@ -2,25 +2,25 @@
  * The API as one function from Request to Response. It knows no server: Node's and the HTTP API of AWS both call
  * `fetch`.
  */
+
 import { OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import type { ApiDeps } from './deps.ts';
 import { bearerToken } from './http/bearer-token.ts';
 import { ClientGone, problemOfError } from './http/failure.ts';
-import { refusedParameters } from './http/known-parameters.ts';
+import { refusedParameters } from './http/parameters.ts';
 import { jsonTextResponse, type Problem, problem, problemResponse } from './http/problem.ts';
-import { document, openApiDocument } from './openapi.ts';
-import type { Route } from './route.ts';
+import type { ApiDeps } from './ports/deps.ts';
+import type { Route } from './ports/route.ts';
 import { applyRoutes } from './routes/apply.ts';
 import { applyLinesRoutes } from './routes/apply-lines.ts';
 import { desiredRoutes } from './routes/desired.ts';
 import { eventRoutes } from './routes/events.ts';
+import { document, openApiDocument } from './routes/openapi.ts';
 import { healthRoute, metricsRoute } from './routes/operations.ts';
 import { probeRoutes } from './routes/probe.ts';
 import { proberRoutes } from './routes/prober.ts';
-import { restartedRoutes } from './routes/restarted.ts';
-import { statusRoutes } from './routes/status.ts';
+import { reportRoutes } from './routes/reports.ts';
 import { targetRoutes } from './routes/target.ts';
 import { targetCreateRoutes } from './routes/target-create.ts';
 import { targetListRoutes } from './routes/target-list.ts';
@@ -38,8 +38,7 @@ const routes = ({ metrics, watch, watchersMax }: ApiDeps): readonly Route[] => [
   ...applyRoutes,
   ...applyLinesRoutes,
   ...targetRoutes,
-  ...statusRoutes,
-  ...restartedRoutes,
+  ...reportRoutes,
   ...probeRoutes,
   ...desiredRoutes,
   ...eventRoutes,
@@ -57,18 +56,19 @@ export function apiApp(deps: ApiDeps): ApiApp {
     document(registry, route, asks);
     app.on(route.method.toUpperCase(), honoPath(route), async (context) => {
       const request = apiRequest(context);
-      const refused = (route.anonymous ? undefined : refuse(request.raw)) ?? refusedParameters(route, request.query);
+      const known = Object.keys(route.query?.shape ?? {});
+      const refused = (route.anonymous ? undefined : refuse(request.raw)) ?? refusedParameters(request.query, known);
       return refused ? problemResponse(refused) : route.handle(request, whileThere(request.raw, deps));
     });
   }
   for (const path of new Set(described.map(honoPath)))
     app.all(path, () => problemResponse(methodNotAllowed(described, path)));
   app.notFound(() => problemResponse(problem(404, 'no-such-route', 'There is nothing at this path.')));
-  app.onError((error) => problemResponse(problemOfError(deps, error)));
+  app.onError((error) => problemResponse(problemOfError(deps.log, error)));
   return { fetch: async (request) => app.fetch(request) };
 }
 
-/** A request whose client has gone ends where it would wait for its next piece of work. */
+/** Ends a request whose client has gone where it would wait for its next piece of work. */
 function whileThere(request: Request, deps: ApiDeps): ApiDeps {
   const { pause, admit } = deps;
   if (!pause) return deps;
@@ -79,7 +79,7 @@ function whileThere(request: Request, deps: ApiDeps): ApiDeps {
   return { ...deps, pause: () => unlessGone(pause()), ...(admit && { admit: () => unlessGone(admit(request)) }) };
 }
 
-const honoPath = ({ path }: Pick<Route, 'path'>): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+const honoPath = ({ path }: Route): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 function apiRequest(context: Context) {
   return { raw: context.req.raw, params: context.req.param(), query: new URL(context.req.url).searchParams };
@@ -88,10 +88,10 @@ function apiRequest(context: Context) {
 function methodNotAllowed(described: readonly Route[], path: string): Problem {
   const methods = described.filter((route) => honoPath(route) === path).map(({ method }) => method.toUpperCase());
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ');
-  return { ...problem(405, 'method-not-allowed', `Here one can ${allow}.`), headers: { allow } };
+  return { ...problem(405, 'method-not-allowed', `This path allows ${allow}.`), headers: { allow } };
 }
 
-/** The document is made once, since that takes as long as many requests. */
+/** Makes the document once: it costs as much as many requests. */
 function openApiRoute(documentOf: () => unknown): Route {
   let text: string | undefined;
   return {

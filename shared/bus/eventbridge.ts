@@ -46,7 +46,7 @@ const callTimeoutMs = 3_000;
 const retriedMsMax = 6_000;
 
 type Entry = { readonly index: number; readonly entry: PutEventsRequestEntry; readonly bytes: number };
-type Sent =
+type PutResult =
   | { readonly kind: 'taken' }
   | { readonly kind: 'refused'; readonly code: string; readonly again: boolean }
   | { readonly kind: 'denied' };
@@ -66,7 +66,7 @@ export function eventBridgeBus(given: EventBridgeBusOptions): Bus {
         const putOne = async (call: readonly Entry[]) => {
           const answers = signal?.aborted ? [] : await put(options, call, signal);
           call.forEach((sent, place) => {
-            const answer = answers[place] ?? unsent;
+            const answer = answers[place] ?? notPut;
             if (answer.kind === 'taken') return;
             if (answer.kind === 'refused' && answer.again && attempt < attemptsMax && !isOver()) {
               refused.push(sent);
@@ -90,7 +90,7 @@ export function eventBridgeBus(given: EventBridgeBusOptions): Bus {
 }
 
 /** The caller aborted before this call began. */
-const unsent: Sent = { kind: 'refused', code: 'Aborted', again: true };
+const notPut: PutResult = { kind: 'refused', code: 'Aborted', again: true };
 
 function entryOf(event: BusEvent, index: number, busName: string): Entry {
   const detail = JSON.stringify(event.detail);
@@ -129,7 +129,7 @@ async function put(
   options: Required<EventBridgeBusOptions>,
   call: readonly Entry[],
   signal: AbortSignal | undefined,
-): Promise<readonly Sent[]> {
+): Promise<readonly PutResult[]> {
   const { access: own, log } = options;
   if (own.isDenied(putEvents)) return call.map(() => ({ kind: 'denied' }));
   const timeout = new AbortController();
@@ -148,7 +148,7 @@ async function put(
     const code = error instanceof Error ? error.name : 'Unknown';
     if (isDenial(code)) own.denied(putEvents, error);
     else log.warn('PutEvents failed', { error });
-    const refusal: Sent = isDenial(code) ? { kind: 'denied' } : { kind: 'refused', code, again: isPassing(error) };
+    const refusal: PutResult = isDenial(code) ? { kind: 'denied' } : { kind: 'refused', code, again: isPassing(error) };
     return call.map(() => refusal);
   } finally {
     cancel();
@@ -169,7 +169,7 @@ const unauthorizedCodes: ReadonlySet<string> = new Set([
   'NotAuthorizedForDetailTypeException',
 ]);
 
-function sentOf(entry: PutEventsResultEntry | undefined): Sent {
+function sentOf(entry: PutEventsResultEntry | undefined): PutResult {
   if (entry?.EventId) return { kind: 'taken' };
   const code = entry?.ErrorCode ?? 'NoAnswer';
   if (unauthorizedCodes.has(code) || isDenial(code)) return { kind: 'denied' };

@@ -6,10 +6,9 @@
 import { type Clock, sleep } from '../lib/clock.ts';
 import { Fifo } from '../lib/fifo.ts';
 import type { Log } from '../lib/log.ts';
-import { pacer } from '../lib/pace.ts';
 import type { Random } from '../lib/random.ts';
-import type { Bus } from './bus.ts';
-import { type EventEnvelope, envelopeJson, envelopeOf } from './envelope.ts';
+import { pacer } from '../lib/slices.ts';
+import { type Bus, type EventEnvelope, envelopeJson, envelopeOf } from './bus.ts';
 import { compilePattern, type Matches } from './pattern.ts';
 
 export type Subscriber = (event: EventEnvelope) => Promise<void> | void;
@@ -97,7 +96,7 @@ export function inProcessBus({ clock, random, log, queueMax = defaultQueueMax }:
 
 const noKey = () => undefined;
 
-type Subscribed = {
+type SubscriptionSettings = {
   readonly name: string;
   readonly matches: Matches;
   readonly subscriber: Subscriber;
@@ -114,18 +113,18 @@ type SubscriptionPorts = Required<InProcessBusOptions> & {
 
 /** A subscriber with its queue. */
 class Subscription {
-  readonly #subscribed: Subscribed;
+  readonly #settings: SubscriptionSettings;
   readonly #ports: SubscriptionPorts;
   readonly #queue = new Fifo<Queued>();
-  /** Of the queued events. */
+  /** The keys of queued events. */
   readonly #keys = new Set<string>();
   readonly #ended = new AbortController();
   /** How many loops take events from the queue. */
   #delivering = 0;
   #isOverflowing = false;
 
-  constructor(subscribed: Subscribed, ports: SubscriptionPorts) {
-    this.#subscribed = subscribed;
+  constructor(settings: SubscriptionSettings, ports: SubscriptionPorts) {
+    this.#settings = settings;
     this.#ports = ports;
   }
 
@@ -135,7 +134,7 @@ class Subscription {
 
   /** Queues the event if it matches, unless one of its key is queued or the queue is full. */
   offer(event: EventEnvelope): void {
-    const { name, matches, concurrency, keyOf } = this.#subscribed;
+    const { name, matches, concurrency, keyOf } = this.#settings;
     if (!matches(envelopeJson(event))) return;
     const key = keyOf(event);
     if (key !== undefined && this.#keys.has(key)) return;
@@ -177,7 +176,7 @@ class Subscription {
     const { clock, random } = this.#ports;
     for (let attempt = 1; attempt <= attemptsMax && !this.#ended.signal.aborted; attempt += 1) {
       try {
-        await this.#subscribed.subscriber(structuredClone(event));
+        await this.#settings.subscriber(structuredClone(event));
         return;
       } catch (error) {
         this.#warn(event, attempt, error);
@@ -190,7 +189,7 @@ class Subscription {
   #warn(event: EventEnvelope, attempt: number, error: unknown): void {
     const isLast = attempt === attemptsMax;
     this.#ports.log.warn(isLast ? 'event dropped: the subscriber keeps failing' : 'subscriber failed', {
-      subscriber: this.#subscribed.name,
+      subscriber: this.#settings.name,
       eventId: event.id,
       attempt,
       error,

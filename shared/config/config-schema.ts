@@ -6,7 +6,6 @@ import * as z from 'zod';
 import { alertFields, nameProblems } from '../alerts/alert-config.ts';
 import { hostDetail } from '../core/spec/host-detail.ts';
 import { isDnsLabel, isHost } from '../core/spec/names.ts';
-import { globProblem } from './glob-limits.ts';
 
 /** Limits of one configuration. */
 const entriesMax = 200;
@@ -67,3 +66,51 @@ export type TargetFiles = {
 /** Returns the entries of `targets` in their long form. */
 export const targetFilesOf = ({ targets: entries = [] }: Config): readonly TargetFiles[] =>
   entries.map((entry) => (typeof entry === 'string' ? { files: [entry] } : entry));
+
+// Limits of globs. A matcher tries every way in which the stars can share a name among them, and every choice of the
+// braces, so a pattern of a few dozen characters could take hours.
+
+/** Names that the braces of one pattern may stand for. */
+const choicesMax = 100;
+/** Braces in braces. */
+const depthMax = 8;
+const foldersMax = 2;
+/** Between two slashes. */
+const starsMax = 3;
+
+/** Returns why the pattern is refused; undefined if it is not. A name without wildcards is none. */
+export function globProblem(pattern: string): string | undefined {
+  if (/[?*+@!]\(/.test(pattern)) return 'has a parenthesis behind a wildcard; wildcards are *, **, ?, [...] and {...}';
+  const parts = pattern.split('/');
+  if (parts.filter((part) => part.includes('**')).length > foldersMax) return `has ** more than ${foldersMax} times`;
+  if (parts.some((part) => part.replaceAll('**', '').split('*').length - 1 > starsMax))
+    return `has * more than ${starsMax} times between two slashes`;
+  return bracesProblem(pattern);
+}
+
+/** How many names a part of the pattern stands for: its present alternative, and those before it in the same braces. */
+type Choices = { readonly inAlternative: number; readonly before: number };
+
+function bracesProblem(pattern: string): string | undefined {
+  // In a path, two full stops stand beside a slash. (Elsewhere they are a sequence.)
+  if (pattern.includes('{') && /[^/]\.\.[^/]/.test(pattern))
+    return 'has a sequence in braces: name each choice, as in {a,b}';
+  let present: Choices = { inAlternative: 1, before: 0 };
+  /** The choices of the braces around the present ones, innermost last, and of the whole. */
+  const around: Choices[] = [];
+  for (const character of pattern) {
+    const outer = around.at(-1);
+    if (character === '{') {
+      around.push(present);
+      present = { inAlternative: 1, before: 0 };
+    } else if (character === ',' && outer)
+      present = { inAlternative: 1, before: present.before + present.inAlternative };
+    else if (character === '}' && outer) {
+      around.pop();
+      present = { ...outer, inAlternative: outer.inAlternative * (present.before + present.inAlternative) };
+    }
+    if (present.before + present.inAlternative > choicesMax || around.length > depthMax)
+      return `has more than ${choicesMax} choices in braces`;
+  }
+  return undefined;
+}

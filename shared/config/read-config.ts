@@ -1,6 +1,6 @@
 /** Reads the configuration file. Each problem has its place in the file and its field. */
 import type * as z from 'zod';
-import { fieldsAt } from '../api/schema/known-fields.ts';
+import { fieldsAt } from '../api/schema/shape.ts';
 import { issueDetail } from '../lib/issue-detail.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { Path, Place } from '../manifest/manifest.ts';

@@ -2,12 +2,12 @@
  * Estimates the monthly cost of a fleet: the number of heartbeats, reads and invocations times the published prices.
  * Pure. Excludes API calls, keys, and the cost when many targets change at once.
  */
-
 import { capacityOf } from '../core/shards/layout.ts';
 import { bucketCount, residentSlotMs, tickSlotMs } from '../core/shards/slots.ts';
 import { paceFactor } from '../core/shards/tick-plan.ts';
 import { probeCpuMs } from '../core/spec/handler-fields.ts';
 import {
+  type Compute,
   type Fleet,
   type FleetLayout,
   type FleetMode,
@@ -15,9 +15,10 @@ import {
   fleetLayout,
   probesPerSecond,
   targetsOf,
+  taskSize,
+  tasksOf,
 } from './fleet.ts';
 import { monthSeconds, prices, spotPart } from './prices.ts';
-import { type Compute, taskSize, tasksOf } from './tasks.ts';
 import { natGatewayUsd, type TransferOptions, transferUsd } from './transfer.ts';
 
 export type CostInput = TransferOptions & {
@@ -43,9 +44,9 @@ export type CostEstimate = {
   readonly layout: FleetLayout;
   /** The services, then what the network costs. */
   readonly lines: readonly CostLine[];
-  /** Of all lines. */
+  /** The sum of all lines. */
   readonly usd: number;
-  /** Of these, what the network costs: the same probes from anywhere in AWS cost it, too. */
+  /** The network's part of the sum: the same probes from anywhere in AWS cost it, too. */
   readonly transferUsd: number;
   /** The table's capacity units a month that the probers take while no target changes. */
   readonly steadyUnits: { readonly writes: number; readonly reads: number };
@@ -228,7 +229,7 @@ const runWrites = 3;
 /** A claim writes the EPOCH of each bucket that has targets, in transactions. */
 const claimWrites = (shard: FleetShard, fleet: Fleet): number => occupied(shard.buckets, fleet) * 2;
 
-/** How many of so many buckets have targets: a hash spreads the targets. */
+/** The number of buckets that have targets: a hash spreads the targets over all of them. */
 const occupied = (buckets: number, fleet: Fleet): number => buckets * (1 - (1 - 1 / bucketCount) ** targetsOf(fleet));
 
 const units = (bytes: number): number => Math.max(1, Math.ceil(bytes / readUnitBytes));

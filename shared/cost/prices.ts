@@ -18,18 +18,18 @@ export const prices = {
   /** Linux on arm64. */
   fargateVcpuHour: { usd: 0.03238, source: 'https://aws.amazon.com/fargate/pricing/' },
   fargateGbHour: { usd: 0.00356, source: 'https://aws.amazon.com/fargate/pricing/' },
-  /** Of a task in a public subnet. */
+  /** The public address of a task in a public subnet. */
   publicAddressHour: { usd: 0.005, source: 'https://aws.amazon.com/vpc/pricing/' },
   dynamodbWrite: { usd: 0.625 / million, source: 'https://aws.amazon.com/dynamodb/pricing/on-demand/' },
   dynamodbRead: { usd: 0.125 / million, source: 'https://aws.amazon.com/dynamodb/pricing/on-demand/' },
   dynamodbStoredGb: { usd: 0.25, source: 'https://aws.amazon.com/dynamodb/pricing/on-demand/' },
-  /** Of point-in-time recovery. */
+  /** Point-in-time recovery. */
   dynamodbRecoveryGb: { usd: 0.2, source: 'https://aws.amazon.com/dynamodb/pricing/on-demand/' },
   /** Out to the internet, up to 10 TB a month. */
   internetGb: { usd: 0.09, source: 'https://aws.amazon.com/ec2/pricing/on-demand/' },
-  /** In each direction, by public addresses within the region. */
+  /** Each direction, by public addresses within the region. */
   regionGb: { usd: 0.01, source: 'https://aws.amazon.com/ec2/pricing/on-demand/' },
-  /** In each direction, between zones. */
+  /** Each direction, between zones. */
   zoneGb: { usd: 0.01, source: 'https://aws.amazon.com/ec2/pricing/on-demand/' },
   natHour: { usd: 0.045, source: 'https://aws.amazon.com/vpc/pricing/' },
   natGb: { usd: 0.045, source: 'https://aws.amazon.com/vpc/pricing/' },

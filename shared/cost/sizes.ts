@@ -1,14 +1,14 @@
 /** What a fleet needs besides its holders: invocations of status-sync, throughput of the table, concurrency. Pure. */
 import { type Fleet, type FleetLayout, targetsOf } from './fleet.ts';
 
-/** In which the failure of a whole fleet is to be taken in. */
+/** The time within which status-sync takes in the failure of a whole fleet. */
 const withinSeconds = 60;
 
 /** Enough for a small fleet, and leaves the account's concurrency to the probers when many targets change. */
 const syncConcurrencyMin = 5;
 /** Lambda's limit for a mapping. */
 const syncConcurrencyMax = 1_000;
-/** Of one invocation at 256 MB: `npm run bench:mass`. */
+/** Statuses that one invocation computes at 256 MB: `npm run bench:mass`. */
 export const syncsPerSecond = 20;
 
 /** How many invocations of status-sync at a time take in the failure of the whole fleet within a minute. */
@@ -28,7 +28,7 @@ export const ofNewTable: Throughput = { readUnitsPerSecond: 12_000, writeUnitsPe
  */
 const unitsOfProbe = { reads: 3, writes: 12 };
 
-/** What the table is prepared for; at least what a new one has. */
+/** The throughput that the table is prepared for, at least that of a new one. */
 export function throughputOf(fleet: Fleet): Throughput {
   const probes = fleet.reduce((sum, { targets, probesPerTarget = 1 }) => sum + targets * probesPerTarget, 0);
   const perSecond = (units: number, least: number) => Math.max(least, Math.ceil((probes * units) / withinSeconds));
@@ -38,7 +38,7 @@ export function throughputOf(fleet: Fleet): Throughput {
   };
 }
 
-/** Of the prober function: every shard may hand over at once, beside a rescue and a shard that is new. */
+/** The prober function's concurrency: every shard may hand over at once, beside a rescue and a new shard. */
 export const proberConcurrencyOf = ({ shards }: Pick<FleetLayout, 'shards'>): number => 2 * shards.length + 2;
 
 /** The schedule, the API, and the least that a mapping of status-sync may have. */

@@ -10,7 +10,7 @@ import { monthSeconds, prices } from './prices.ts';
 export type ProbeBytes = { readonly sent: number; readonly received: number };
 
 /**
- * Of one probe over IPv4 with a new connection, as kubelet makes it; `test/cost/probe-bytes.long.ts` counts them
+ * Bytes of one probe over IPv4 with a new connection, as kubelet makes it; `test/cost/probe-bytes.long.ts` counts them
  * between two networks. Names of hosts and paths differ by some bytes. Over TLS a kilobyte in each direction is the key
  * exchange that quantum computers do not break, where the server knows it, and a chain of a public authority is two or
  * three kilobytes longer than the certificate that is counted here.
@@ -24,7 +24,7 @@ const bytesOfProbe: Readonly<Record<ProbeCost, ProbeBytes>> = {
   exec: { sent: 0, received: 0 },
 };
 
-/** Of an HTTPS probe that resumes its server's session: it sends the session's ticket, and no certificates come. */
+/** Bytes of an HTTPS probe that resumes a session: it sends the session's ticket and receives no certificates. */
 const resumedBytes: ProbeBytes = { sent: 2_450, received: 1_950 };
 
 export type TransferOptions = {

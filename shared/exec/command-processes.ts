@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Clock, sleep } from '../lib/clock.ts';
-import { pacer } from '../lib/pace.ts';
+import { pacer } from '../lib/slices.ts';
 import { descendantsOf, exists, lastNumber, processNumbers, startedWith } from './proc.ts';
 
 export type CommandProcesses = {

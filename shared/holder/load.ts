@@ -1,7 +1,7 @@
 /** Loads the targets of a shard: all of its buckets at the start, afterwards the slices whose counter moved. */
 
 import { sleep } from '../lib/clock.ts';
-import { pacer } from '../lib/pace.ts';
+import { pacer } from '../lib/slices.ts';
 import type { Poison } from '../store/records/items.ts';
 import { type Bucket, bucketPk, prefixEnd } from '../store/records/keys.ts';
 import { type Item, type Store, StoreUnavailable } from '../store/store.ts';

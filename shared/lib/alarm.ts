@@ -4,8 +4,8 @@ import type { Clock } from './clock.ts';
 /** The timer never sleeps longer, so that a jump of the wall clock is noticed. */
 const timerMaxMs = 1_000;
 /**
- * Rings that begin something are so far apart. Each wake-up of an idle process has a cost of its own, so what becomes
- * due meanwhile begins together.
+ * The least time between rings that begin something. Each wake-up of an idle process has a cost of its own, so what
+ * becomes due meanwhile begins together.
  */
 const apartMs = 2;
 

@@ -4,6 +4,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, realpathSync } from 'node:fs';
 import { platform } from 'node:process';
+import { codeOf } from './error-code.ts';
 
 /** The file exists and is not read. The message says why, behind its name. */
 export class FileRefused extends Error {
@@ -64,3 +65,16 @@ function contentOf(descriptor: number, bytesMax: number): Buffer {
 }
 
 const tooLarge = (bytesMax: number) => new FileRefused(`has more than ${bytesMax} bytes`);
+
+const faults: { readonly [code: string]: string } = {
+  ENOENT: 'there is no such file',
+  EACCES: 'may not be read',
+  ERR_ENCODING_INVALID_ENCODED_DATA: 'is not UTF-8',
+};
+
+/** Why a file has no text, as an error line says it after the name. `error`: of opening, reading or decoding it. */
+export function readFault(error: unknown): string {
+  if (error instanceof FileRefused) return error.message;
+  const code = codeOf(error);
+  return faults[code] ?? `cannot be read (${code})`;
+}

@@ -1,6 +1,6 @@
 /** A queue. An array moves all of its items each time that it gives up its first one. */
 
-/** So many given up places are kept at least before they are cut off. */
+/** Empty places that are kept before they are cut off. */
 const emptyMax = 1_024;
 
 export class Fifo<Item extends object> {

@@ -2,6 +2,7 @@
  * Runs long work in slices. All work together gets a few milliseconds of each turn of the event loop and is served
  * round robin, so that neither one long piece of work nor many of them delay other events.
  */
+import { type Clock, sleep } from './clock.ts';
 
 /** Does one piece of the work, which should take much less than a slice. Returns true if more remains. */
 export type Work = () => boolean;
@@ -51,7 +52,7 @@ const lookMs = 1;
 
 export function slices(ports: SlicesPorts): Slices {
   const { monotonicMs, nextTurn, afterPromises, begins, turnMs = sliceMs, rest } = ports;
-  /** In the order in which the work runs. */
+  /** The waiting work, in the order in which it runs. */
   const waiting = new Set<Work>();
   const resting = rest && new Resting(rest, monotonicMs);
   let untilMs = 0;
@@ -142,3 +143,24 @@ class Resting {
     return this.#monotonicMs() < this.#idleUntilMs && this.#rest.untilIdle?.isIdle() === false;
   }
 }
+
+/**
+ * Returns a function to await before each small piece of work. It yields to the event loop once `sliceMs` have passed
+ * since the last yield.
+ */
+export function pacer(clock: Clock, sliceMs: number): () => Promise<void> {
+  let sinceMs = clock.monotonicMs();
+  return async () => {
+    if (clock.monotonicMs() - sinceMs < sliceMs) return;
+    await sleep(clock, 0);
+    sinceMs = clock.monotonicMs();
+  };
+}
+
+/** The turns of Node's event loop. */
+export const loopTurns = {
+  monotonicMs: () => performance.now(),
+  nextTurn: (callback: () => void) => void setImmediate(callback),
+  // Node runs `nextTick` callbacks once no promise callbacks are pending.
+  afterPromises: (callback: () => void) => queueMicrotask(() => process.nextTick(callback)),
+} satisfies SlicesPorts;

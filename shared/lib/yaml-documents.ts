@@ -3,28 +3,31 @@
  * compares each key with all before it, and behind a mark that fits nowhere it finds a mistake in every character: so
  * keys are checked here, and the text ends with such a mark.
  */
-
-import type { CST, DocumentOptions, SchemaOptions } from 'yaml';
 import {
   Composer,
+  type CST,
   type Document,
+  type DocumentOptions,
   isMap,
   isScalar,
   isSeq,
   Lexer,
   type ParseOptions,
   Parser,
+  type ScalarTag,
+  type SchemaOptions,
+  type Tags,
   YAMLParseError,
 } from 'yaml';
 
 export type YamlOptions = Omit<ParseOptions & DocumentOptions & SchemaOptions, 'uniqueKeys' | 'lineCounter'> & {
   /** Empty ones count, too. Reading ends with the first one more. */
   readonly documentsMax: number;
-  /** Of the text. The parser keeps each, so they bound its memory and time. Default: any number. */
+  /** Tokens of the text. The parser keeps each, so this bounds its memory and time. Default: any number. */
   readonly tokensMax?: number;
 };
 
-/** Of one document. */
+/** Repeated keys that are reported for one document. */
 const repeatedMax = 100;
 
 /** With the mistakes of each among its errors, in the order of the text. @throws RangeError for too many tokens */
@@ -47,7 +50,7 @@ export function yamlDocuments(text: string, options: YamlOptions): readonly Docu
   return documents;
 }
 
-/** Of the parser's concrete syntax. @throws RangeError at the first token of the text that is too much */
+/** Tokens of the parser's concrete syntax. @throws RangeError at the first token of the text beyond the limit */
 function* tokensOf(text: string, tokensMax: number): Generator<CST.Token> {
   const parser = new Parser();
   let count = 0;
@@ -80,3 +83,16 @@ function repeatedKeys(contents: unknown): readonly YAMLParseError[] {
 /** As the parser says it. */
 const repeatedKey = (at: number): YAMLParseError =>
   new YAMLParseError([at, at + 1], 'DUPLICATE_KEY', 'Map keys must be unique');
+
+// Whole numbers of YAML with a leading zero, as programs in Go read them.
+
+/** YAML 1.2 writes 0o10 for 8, and Kubernetes, Compose and Gatus also read 010 so, as YAML 1.1 does. */
+const octal: ScalarTag = {
+  tag: 'tag:yaml.org,2002:int',
+  default: true,
+  test: /^[-+]?0[0-7]+$/,
+  resolve: (text) => Number.parseInt(text, 8),
+};
+
+/** Before the tags of the schema, of which the first one that fits counts. */
+export const withOctal = (tags: Tags): Tags => [octal, ...tags];

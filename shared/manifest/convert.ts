@@ -3,7 +3,6 @@ import { decodeNamedManifest } from '../api/schema/decode-manifest.ts';
 import { keptOutOfManifest } from '../api/schema/kept-out.ts';
 import { listed } from '../core/spec/field-problem.ts';
 import type { TargetSpec } from '../core/spec/spec.ts';
-import { withDistinctNames } from './distinct-names.ts';
 import { formats } from './formats.ts';
 import { fileErrorsMax, namedFieldsMax, targetsMax } from './limits.ts';
 import {
@@ -20,6 +19,7 @@ import {
   type RemarkKind,
   type SourceDocument,
 } from './manifest.ts';
+import { withDistinctNames } from './names.ts';
 import { readFile } from './read.ts';
 import { membersOf, textOf } from './values.ts';
 
@@ -37,9 +37,9 @@ export type ConvertedTarget = {
   readonly name: string;
   /** With its defaults. */
   readonly spec: TargetSpec;
-  /** Whether its probes ask something else than what the file says, as the notes tell. */
+  /** Whether its probes ask something else than what the file says; the notes say what. */
   readonly isApproximated: boolean;
-  /** Where the field of the manifest, or of the spec, stands in the file. */
+  /** The place in the file of the field of the manifest, or of the spec. */
   readonly placeOf: (pointer: string) => FilePlace;
   /** The name of that field in the file. */
   readonly fieldOf: (pointer: string) => string;
@@ -57,9 +57,7 @@ export function convertFile({ name: file, text }: SourceFile, options: FormatOpt
   if (read.kind === 'unreadable') return invalid(read.problems.map((problem) => ({ file, ...problem })));
   const { drafts, remarks, mistakes } = draftsOf(read.documents, options);
   const isApproximated = approximatedAt(remarks);
-  const decoded = drafts.map((draft) =>
-    decodedDraft(draft, { file, ofNameless: options.namespace, isApproximated: isApproximated(draft) }),
-  );
+  const decoded = drafts.map((draft) => decodedDraft(draft, file, isApproximated(draft), options.namespace));
   const targets = decoded.flatMap((each) => (each.kind === 'decoded' ? [each.target] : []));
   const errors = [
     ...mistakes.map((mistake) => errorOf(mistake, file)),
@@ -112,17 +110,15 @@ const unrecognised = (document: SourceDocument): Mistake => ({
   )}`,
 });
 
-type Decoded =
+/** @param ofNameless the namespace of a draft that does not name one */
+function decodedDraft(
+  draft: Draft,
+  file: string,
+  isApproximated: boolean,
+  ofNameless = defaultNamespace,
+):
   | { readonly kind: 'decoded'; readonly target: ConvertedTarget; readonly ignored: readonly Note[] }
-  | { readonly kind: 'wrong'; readonly errors: readonly FileError[] };
-
-type Decoding = {
-  readonly file: string;
-  readonly ofNameless: string | undefined;
-  readonly isApproximated: boolean;
-};
-
-function decodedDraft(draft: Draft, { file, ofNameless = defaultNamespace, isApproximated }: Decoding): Decoded {
+  | { readonly kind: 'wrong'; readonly errors: readonly FileError[] } {
   const placeOf = (pointer: string) => ({ file, ...draft.at.document.placeOf(sourcePath(draft, pointer)) });
   const fieldOf = (pointer: string) => fieldText(sourcePath(draft, pointer));
   const metadata = membersOf(draft.manifest.metadata);

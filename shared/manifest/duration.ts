@@ -23,7 +23,7 @@ const partsMax = 100;
 /** As Go counts nanoseconds in 64 bits. */
 const secondsMax = 2 ** 63 / 1e9;
 
-/** In seconds. Undefined: it is no duration, or negative. */
+/** The duration in seconds; undefined: it is not a duration, or negative. */
 export function durationSeconds(value: unknown, grammar: keyof typeof parts = 'go'): number | undefined {
   if (value === 0) return 0;
   const text = typeof value === 'string' ? value : '';
@@ -39,6 +39,6 @@ export function durationSeconds(value: unknown, grammar: keyof typeof parts = 'g
   return seconds < secondsMax ? seconds : undefined;
 }
 
-/** A probe has whole seconds, at least one and at most so many. */
+/** Rounds up to whole seconds, at least one and at most `max`, as a probe has them. */
 export const wholeSeconds = (seconds: number, max: number): number =>
   Math.min(max, Math.max(1, Math.ceil(Number(seconds.toFixed(6)))));

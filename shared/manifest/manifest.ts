@@ -1,6 +1,7 @@
 /**
- * What people have is what they apply: a file of some format becomes targets. A format is one file of this folder and a
- * row in formats.ts. It is pure: it gets the documents of a file and returns drafts, remarks and errors.
+ * The port of a format. Files that people have already, in a format of Kubernetes, Compose or Gatus, become targets. A
+ * format is one file or folder here and a row in formats.ts. It is pure: it gets the documents of a file and returns
+ * drafts, remarks and mistakes.
  */
 
 /** Keys and indices from the root of a document to a value in it. */
@@ -11,7 +12,7 @@ export type Place = { readonly line: number; readonly column: number };
 
 export type SourceDocument = {
   readonly value: unknown;
-  /** Of the key or item at the path, or of the nearest thing around it that is written in the file. */
+  /** The place of the key or item at the path, or of the nearest thing around it that is written in the file. */
   readonly placeOf: (path: Path) => Place;
 };
 
@@ -28,7 +29,7 @@ export type Draft = {
   readonly naming?: Naming;
 };
 
-/** How `metadata.name` is made of what the file says. */
+/** The text from which `metadata.name` is made. */
 export type Naming = {
   /** Another target of the same name has another text. */
   readonly text: string;
@@ -42,14 +43,14 @@ export type Naming = {
 export type Source = { readonly pointer: string; readonly path: Path };
 
 /**
- * `approximated`: it is probed, but not quite as written. `leftOut`: what it is about is not probed. `note`: nothing is
- * lost, such as a field that does not concern probing.
+ * `approximated`: the subject is probed, but not quite as written. `leftOut`: it is not probed. `note`: nothing is
+ * lost, for example a field that does not concern probing.
  */
 export type RemarkKind = 'approximated' | 'leftOut' | 'note';
 
 export type Remark = SourcePath & { readonly kind: RemarkKind; readonly what: string; readonly reason: string };
 
-/** What cannot be converted, so that nothing of the file is. */
+/** A part that cannot be converted. Then no part of the file is converted. */
 export type Mistake = SourcePath & { readonly detail: string };
 
 export type Drafts = {
@@ -59,9 +60,9 @@ export type Drafts = {
 };
 
 export type FormatOptions = {
-  /** The address of what does not name one itself. */
+  /** The address of a target that does not name one. */
   readonly host?: string;
-  /** Of what does not name one itself; absent: `default`. */
+  /** The namespace of a target that does not name one; absent: `default`. */
   readonly namespace?: string;
   /** Whether commands stay where a handler would ask the same: for judging a file as it is written. */
   readonly keepsCommands?: boolean;

@@ -1,11 +1,29 @@
-/** The documents of a file of YAML or JSON, with the line and column of everything in them. */
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type YAMLError } from 'yaml';
-import { valueSize } from '../lib/value-size.ts';
-import { yamlDocuments } from '../lib/yaml-documents.ts';
-import { withOctal } from '../lib/yaml-octal.ts';
-import { type AliasesRefusal, aliasesRefusal, tooManyValues } from './aliases.ts';
-import { jsonStream } from './json-stream.ts';
-import { documentsMax, fileBytesMax, fileDepthMax, fileErrorsMax, valuesMax } from './limits.ts';
+/**
+ * The documents of a file of YAML or JSON, with the line and column of everything in them.
+ *
+ * One parser reads everything, because JSON is YAML; only a stream of JSON values has to be cut first. The file may be
+ * of any origin, so its cost is bounded before each costly step: bytes before parsing, documents while parsing, aliases
+ * before they are followed, values and depth after. Errors name places and do not quote the file.
+ */
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  visit,
+  type YAMLError,
+} from 'yaml';
+import { valueSize } from '../lib/json.ts';
+import { withOctal, yamlDocuments } from '../lib/yaml-documents.ts';
+import { aliasesMax, documentsMax, fileBytesMax, fileDepthMax, fileErrorsMax, valuesMax } from './limits.ts';
 import type { Path, Place, SourceDocument } from './manifest.ts';
 
 export type FileProblem = Place & { readonly detail: string };
@@ -40,11 +58,11 @@ const start: Place = { line: 1, column: 1 };
 
 const refused = (place: Place, detail: string): ReadFile => ({ kind: 'unreadable', problems: [{ ...place, detail }] });
 
-/** `base`: where its text begins in the file. */
-type Parsed = { readonly document: Document.Parsed; readonly base: number; readonly text: string };
+/** `base`: the offset of its text in the file. */
+type ParsedDocument = { readonly document: Document.Parsed; readonly base: number; readonly text: string };
 
 /** YAML 1.2 with the merge keys and octal numbers of 1.1, which programs in Go read. */
-function parsed(file: string): readonly Parsed[] {
+function parsed(file: string): readonly ParsedDocument[] {
   const options = {
     documentsMax,
     stringKeys: true,
@@ -65,7 +83,7 @@ function linesOf(text: string): LineCounter {
   return lines;
 }
 
-function documentsOf(documents: readonly Parsed[], lines: LineCounter): ReadFile {
+function documentsOf(documents: readonly ParsedDocument[], lines: LineCounter): ReadFile {
   const problems = documents
     .flatMap((each) =>
       causesOf(each.document.errors.filter((error) => !isMergeTag(error, each.text))).map((error) => ({ each, error })),
@@ -78,7 +96,7 @@ function documentsOf(documents: readonly Parsed[], lines: LineCounter): ReadFile
   let valuesLeft = valuesMax;
   for (const { document, base } of documents) {
     const place = placeAt(lines, base + offsetOf(document, []));
-    const read = valuesOf(document, valuesLeft);
+    const read = readValue(document, valuesLeft);
     if (read.kind === 'refused')
       return refused(read.offset === undefined ? place : placeAt(lines, base + read.offset), read.detail);
     valuesLeft -= read.values;
@@ -88,7 +106,7 @@ function documentsOf(documents: readonly Parsed[], lines: LineCounter): ReadFile
   return { kind: 'read', documents: sources };
 }
 
-/** Behind the first error of syntax a parser guesses: what it finds there mostly follows from that error. */
+/** The errors up to the first one of syntax: most of what a parser finds after it follows from that error. */
 function causesOf(errors: readonly YAMLError[]): readonly YAMLError[] {
   const [first] = errors.filter(isSyntax).toSorted((a, b) => a.pos[0] - b.pos[0]);
   if (first === undefined) return errors;
@@ -97,23 +115,24 @@ function causesOf(errors: readonly YAMLError[]): readonly YAMLError[] {
 
 const isSyntax = ({ code }: YAMLError): boolean => code !== 'DUPLICATE_KEY' && code !== 'NON_STRING_KEY';
 
-/** A merge key with its tag, as some programs write it, is no text for the parser, but merges all the same. */
+/** The parser refuses a merge key with its tag, as some programs write it, as a key that is not text, but merges it. */
 const isMergeTag = ({ code, pos }: YAMLError, text: string): boolean =>
   code === 'NON_STRING_KEY' && /^!!merge\s+<<\s*:/.test(text.slice(pos[0], pos[0] + mergeTagLengthMax));
 
 const mergeTagLengthMax = 40;
 
-type Valued =
-  | { readonly kind: 'valued'; readonly value: unknown; readonly values: number }
-  | ({ readonly kind: 'refused' } & AliasesRefusal);
-
-function valuesOf(document: Document.Parsed, valuesLeft: number): Valued {
+function readValue(
+  document: Document.Parsed,
+  valuesLeft: number,
+):
+  | { readonly kind: 'value'; readonly value: unknown; readonly values: number }
+  | ({ readonly kind: 'refused' } & AliasesRefusal) {
   const refusal = aliasesRefusal(document);
   if (refusal) return { kind: 'refused', ...refusal };
   // The parser's own limit multiplies uses, so that it refuses what people write.
   const value: unknown = document.toJS({ maxAliasCount: -1 });
   const size = valueSize(value, { valuesMax: valuesLeft, depthMax: fileDepthMax });
-  if (size.kind === 'counted') return { kind: 'valued', value, values: size.values };
+  if (size.kind === 'counted') return { kind: 'value', value, values: size.values };
   return { kind: 'refused', detail: size.kind === 'tooDeep' ? `nests deeper than ${fileDepthMax}` : tooManyValues };
 }
 
@@ -148,3 +167,94 @@ function memberOf(node: unknown, token: string | number): Member | undefined {
 }
 
 const offsetIn = (node: unknown): number | undefined => (isNode(node) ? (node as Node).range?.[0] : undefined);
+
+// Aliases are bounded before they are followed. The parser shares an object that aliases use, but reads the source of a
+// merge key again for each use, and so the merge keys within it: a few lines can ask for more work than any machine
+// does.
+
+/** `offset`: of the alias that is to blame, in the document's text. */
+type AliasesRefusal = { readonly detail: string; readonly offset?: number };
+
+/**
+ * Why the aliases of a document may not be followed; undefined: they may. An alias is named by its place alone, because
+ * the reader of the error may not be meant to read the file.
+ */
+function aliasesRefusal(document: Document.Parsed): AliasesRefusal | undefined {
+  const aliases: Alias[] = [];
+  const anchors = new Map<Alias, unknown>();
+  const last = new Map<string, unknown>();
+  visit(document, {
+    Alias: (_, alias) => {
+      aliases.push(alias);
+      anchors.set(alias, last.get(alias.source));
+    },
+    Value: (_, node) => {
+      if (node.anchor !== undefined) last.set(node.anchor, node);
+    },
+  });
+  if (aliases.length > aliasesMax)
+    return { detail: `uses anchors ${aliases.length} times: a document may ${aliasesMax} times` };
+  if (aliases.length === 0) return undefined;
+  const unset = aliases.find((alias) => anchors.get(alias) === undefined);
+  if (unset) return { detail: 'an alias needs an anchor of its name before it', offset: unset.range?.[0] ?? 0 };
+  const isTooMuch = new Reading(anchors).valuesOf(document.contents) > valuesMax;
+  return isTooMuch ? { detail: tooManyValues } : undefined;
+}
+
+const tooManyValues = `has more than ${valuesMax} values, aliases included`;
+
+/** Counts the values that are read. */
+class Reading {
+  readonly #anchors: ReadonlyMap<Alias, unknown>;
+  readonly #counted = new Map<unknown, number>();
+
+  constructor(anchors: ReadonlyMap<Alias, unknown>) {
+    this.#anchors = anchors;
+  }
+
+  valuesOf(node: unknown): number {
+    if (isPair(node)) return 1 + (isMerge(node) ? this.#merged(node.value) : this.valuesOf(node.value));
+    if (!isCollection(node)) return 1;
+    const known = this.#counted.get(node);
+    if (known !== undefined) return known;
+    // Until it is counted: an object that is merged into itself has no end.
+    this.#counted.set(node, Number.POSITIVE_INFINITY);
+    const values = node.items.reduce<number>((sum, item) => sum + this.valuesOf(item), 1);
+    this.#counted.set(node, values);
+    return values;
+  }
+
+  #merged(source: unknown): number {
+    const node = isAlias(source) ? this.#anchors.get(source) : source;
+    if (isSeq(node)) return node.items.reduce<number>((sum, item) => sum + this.#merged(item), 1);
+    return isMap(node) ? this.valuesOf(node) : 1;
+  }
+}
+
+const isMerge = ({ key }: Pair): boolean => key === '<<' || (isScalar(key) && key.value === '<<');
+
+// Values of JSON one after the other, a line each or not, as `kubectl get -o json`, `jq` and logs write them. As YAML
+// such a text is a mistake.
+
+type Chunk = { readonly text: string; readonly offset: number };
+
+/** The closing quote is optional: a search that fails without it would start again at each later quote. */
+const token = /"(?:[^"\\]|\\.)*"?|[{}[\]]|[^\s{}[\]"]+/gs;
+
+/** Undefined: it is no such stream, but one value or another format. Whether each value is JSON is for its parser. */
+function jsonStream(text: string): readonly Chunk[] | undefined {
+  if (!/^[\s\uFEFF]*[{[]/.test(text)) return undefined;
+  const chunks: Chunk[] = [];
+  let depth = 0;
+  let start = 0;
+  for (const { 0: found, index } of text.matchAll(token)) {
+    const change = changes[found] ?? 0;
+    if (depth === 0 && change === 1) start = index;
+    if (depth === 0 && change !== 1 && found !== '\uFEFF') return undefined;
+    depth += change;
+    if (depth === 0 && change === -1) chunks.push({ text: text.slice(start, index + 1), offset: start });
+  }
+  return depth === 0 && chunks.length > 1 ? chunks : undefined;
+}
+
+const changes: { readonly [token: string]: number } = { '{': 1, '[': 1, '}': -1, ']': -1 };

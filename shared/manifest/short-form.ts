@@ -2,13 +2,12 @@
  * A probe as the text of a label: JSON, as in a manifest, or the short form, such as `http:8080/live periodSeconds=10`.
  * The API validates the values.
  */
-import { parseJson } from '../api/http/json-text.ts';
+import { parseJson } from '../api/http/json.ts';
 import { listed } from '../core/spec/field-problem.ts';
 import { nearest } from '../lib/nearest.ts';
 import { ownProperty } from '../lib/own-property.ts';
 import { probeTextLengthMax } from './limits.ts';
 import { given, isMembers, type Members } from './values.ts';
-import { splitWords } from './words.ts';
 
 export type ParsedProbe =
   | { readonly kind: 'probe'; readonly probe: Members }
@@ -31,7 +30,7 @@ function parsedJson(text: string): ParsedProbe {
 
 type Handler = (rest: string, args: readonly string[]) => Members | string;
 
-/** What stands behind each name and its colon. A handler returns what is wrong as a text. */
+/** Reads what follows each name and its colon. Returns a text that says what is wrong. */
 const handlers: { readonly [name: string]: Handler } = {
   http: (rest) => httpGet(rest, undefined),
   https: (rest) => httpGet(rest, 'HTTPS'),
@@ -106,4 +105,26 @@ function withNumbers(handler: Members, words: readonly string[]): ParsedProbe {
 function didYouMean(name: string, known: readonly string[]): string {
   const meant = nearest(name, known);
   return meant === undefined ? '' : ` (did you mean ${meant}?)`;
+}
+
+/**
+ * The words of a text, as a shell splits it: at blanks outside quotation marks, which are removed. There are no
+ * escapes. Undefined: a quotation mark has no second one.
+ */
+function splitWords(text: string): readonly string[] | undefined {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote: string | undefined;
+  for (const character of text) {
+    if (quote === undefined && /\s/.test(character)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else if (character === quote) quote = undefined;
+    else if (quote === undefined && (character === '"' || character === "'")) {
+      quote = character;
+      word ??= '';
+    } else word = (word ?? '') + character;
+  }
+  if (word !== undefined) words.push(word);
+  return quote === undefined ? words : undefined;
 }

@@ -1,4 +1,4 @@
-/** probelet's Target manifests, which are sent as they are: documents without a kind, Target and TargetList. */
+/** probelet's own manifests, which are sent unchanged: documents without a kind, Target and TargetList. */
 import { type Draft, type Format, type FormatOptions, merged, noDrafts, type SourcePath } from './manifest.ts';
 import { isMembers, listOf, type Members, membersOf, textOf, valueAt } from './values.ts';
 

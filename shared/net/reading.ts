@@ -4,8 +4,7 @@
  * peer that sends much delays only itself.
  */
 import { Socket } from 'node:net';
-import { loopTurns } from '../lib/loop-turns.ts';
-import { type Slices, sliceMs, slices } from '../lib/slices.ts';
+import { loopTurns, type Slices, sliceMs, slices } from '../lib/slices.ts';
 import { resumesOf } from './attributed-socket.ts';
 
 export type Reader = {

@@ -32,7 +32,7 @@ export function inProcessQueue(options: InProcessQueueOptions): QueueSender & Qu
 class InProcessQueue implements QueueSender, QueueReceiver {
   readonly #clock: Clock;
   readonly #groups: MessageGroups;
-  /** In order of arrival. */
+  /** Receivers that wait, in order of arrival. */
   readonly #waiters = new Set<Waiter>();
   #cancelWake: (() => void) | undefined;
 

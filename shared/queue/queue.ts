@@ -39,7 +39,7 @@ export type ShardMessage = {
 export type LookMessage = {
   readonly kind: 'look';
   readonly shard: string;
-  /** Of the run that asks. */
+  /** The token of the run that asks. */
   readonly token: number;
   /** The process that asks, which must not answer. */
   readonly place: string;

@@ -1,10 +1,18 @@
-/** Calls SQS with a time-out and bounded retries, and implements the operations on a receipt handle. */
-import { ChangeMessageVisibilityCommand, DeleteMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import type { Access } from '../aws/access.ts';
+/** Calls to SQS: the client, its time-outs and bounded retries, its failures, and what a received message carries. */
+import {
+  ChangeMessageVisibilityCommand,
+  DeleteMessageCommand,
+  MessageNotInflight,
+  ReceiptHandleIsInvalid,
+  SQSClient,
+  type SQSClientConfig,
+  SQSServiceException,
+} from '@aws-sdk/client-sqs';
+import { type Access, isDenial } from '../aws/access.ts';
+import { descriptorsMax } from '../core/self/sockets.ts';
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import { QueueDenied, QueueUnavailable, type Received } from './queue.ts';
-import { sqsFailure } from './sqs-failure.ts';
 
 export type SqsOptions = {
   /** See `sqsClient`: the client must not retry. */
@@ -110,3 +118,72 @@ async function unlessRefused(call: Promise<unknown>): Promise<boolean> {
 
 /** SQS counts in whole seconds. Rounding up makes a lease too long rather than too short. */
 export const secondsOf = (ms: number): number => Math.ceil(ms / 1_000);
+
+const connectionTimeoutMs = 1_500;
+/**
+ * Besides heartbeats and polls, the client carries the calls of exec probes (`aws-call.ts`), so it needs a socket for
+ * each probe in flight.
+ */
+const maxSockets = descriptorsMax;
+
+/**
+ * Makes one attempt per call and sets no request time-out. The adapter does both, because a long poll may take longer
+ * than a heartbeat. Calls go to the client's endpoint (`AWS_ENDPOINT_URL`), not to the one in the queue's URL.
+ */
+export const sqsClient = (config: Pick<SQSClientConfig, 'region' | 'endpoint' | 'credentials'> = {}): SQSClient =>
+  new SQSClient({
+    ...config,
+    maxAttempts: 1,
+    useQueueUrlAsEndpoint: false,
+    requestHandler: { connectionTimeout: connectionTimeoutMs, httpAgent: { maxSockets }, httpsAgent: { maxSockets } },
+  });
+
+/**
+ * Kinds of failures, by error code and never by message.
+ *
+ * - `handle`: the receipt handle is no longer valid.
+ * - `passing`: a retry may succeed. The call may have been executed.
+ * - `denied`: the caller lacks a permission.
+ * - `lasting`: the parameters are invalid, so a retry is useless.
+ */
+export type SqsFailure = 'handle' | 'passing' | 'denied' | 'lasting';
+
+/**
+ * SQS has no specific code for an expired handle. A FIFO queue rejects it with these; a standard queue would accept it.
+ */
+const invalidParameterNames: ReadonlySet<string> = new Set(['InvalidParameterValue', 'InvalidParameterValueException']);
+
+const throttlingNames: ReadonlySet<string> = new Set([
+  'RequestThrottled',
+  'ThrottlingException',
+  'Throttling',
+  'OverLimit',
+]);
+
+const tooManyRequests = 429;
+const serverErrorFrom = 500;
+
+export function sqsFailure(error: unknown): SqsFailure {
+  // There was no answer, or it could not be read.
+  if (!(error instanceof SQSServiceException)) return 'passing';
+  if (error instanceof ReceiptHandleIsInvalid || error instanceof MessageNotInflight) return 'handle';
+  if (invalidParameterNames.has(error.name)) return 'handle';
+  if (isDenial(error.name)) return 'denied';
+  if (throttlingNames.has(error.name)) return 'passing';
+  const status = error.$metadata.httpStatusCode ?? serverErrorFrom;
+  return status >= serverErrorFrom || status === tooManyRequests ? 'passing' : 'lasting';
+}
+
+/** When SQS accepted the message and when it was first received, both by SQS's clock. */
+export const waitAttributes = ['SentTimestamp', 'ApproximateFirstReceiveTimestamp'] as const;
+
+type WaitAttributes = { readonly [attribute in (typeof waitAttributes)[number]]?: string | undefined };
+
+/** Known for the first receipt only, because SQS does not report the time of later ones. */
+export function waitOf(
+  attributes: WaitAttributes & { readonly ApproximateReceiveCount?: string | undefined },
+): Pick<Received, 'waitedMs'> {
+  const [sentAtMs, receivedAtMs] = waitAttributes.map((name) => Number(attributes[name] ?? Number.NaN));
+  const waitedMs = (receivedAtMs ?? Number.NaN) - (sentAtMs ?? Number.NaN);
+  return attributes.ApproximateReceiveCount === '1' && waitedMs >= 0 ? { waitedMs } : {};
+}

@@ -9,8 +9,7 @@
  */
 import * as z from 'zod';
 import type { Received } from './queue.ts';
-import { waitOf } from './sqs-attributes.ts';
-import { heldBy, type SqsOptions } from './sqs-call.ts';
+import { heldBy, type SqsOptions, waitOf } from './sqs-call.ts';
 
 /** The largest batch of a mapping. */
 const recordsMax = 10_000;
@@ -43,7 +42,7 @@ export type SqsEventBatch = {
 
 export type DecodedSqsEvent =
   | { readonly kind: 'ok'; readonly batch: SqsEventBatch }
-  /** Not an event of a FIFO queue: the deployment is wrong. `detail` is for the log. */
+  /** The event does not come from a FIFO queue, so the deployment is wrong. `detail` is for the log. */
   | { readonly kind: 'malformed'; readonly detail: string };
 
 export function decodeSqsEvent(event: unknown, options: SqsOptions): DecodedSqsEvent {

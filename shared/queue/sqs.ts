@@ -6,8 +6,7 @@
 import { type Message, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { QueueReceiver, QueueSender, Received } from './queue.ts';
 import { encodeShardMessage } from './shard-message.ts';
-import { waitAttributes, waitOf } from './sqs-attributes.ts';
-import { callSqs, heldBy, type SqsOptions, secondsOf } from './sqs-call.ts';
+import { callSqs, heldBy, type SqsOptions, secondsOf, waitAttributes, waitOf } from './sqs-call.ts';
 
 type Options = SqsOptions & {
   /**

@@ -15,12 +15,12 @@ import { readWeights, WeighingTooSlow, type WeightPorts } from './weights.ts';
 
 export type LayoutPorts = WeightPorts & { readonly log: Log };
 
-type Weighing = Pick<LayoutContext, 'capacity' | 'mode'>;
-
-export type LayoutOptions = Weighing & {
+export type LayoutOptions = {
+  readonly capacity: LayoutContext['capacity'];
+  readonly mode: LayoutContext['mode'];
   /** The release that the runs are to have: first one of them, then all. */
   readonly desiredRelease: string;
-  /** RUN of a shard. */
+  /** The RUN of a shard; undefined: there is none. */
   readonly runOf: (shard: string) => Shown | undefined;
 };
 
@@ -53,9 +53,9 @@ export async function nextLayout(
 }
 
 /**
- * All messages of this layout have been sent, so holders of removed shards may leave. Until this is stored they stay: a
- * schedule that dies between its write and its messages leaves no bucket without a holder. What fails is done a minute
- * later.
+ * Stores that all messages of this layout have been sent, so that holders of removed shards may leave. Until then they
+ * stay: a schedule that dies between its write and its messages leaves no bucket without a holder. A failure is
+ * repaired a minute later.
  */
 export async function announceLayout(ports: LayoutPorts, { version, announced }: StandingLayout): Promise<void> {
   if (announced === version) return;
@@ -76,10 +76,10 @@ const releasesOf = ({ desiredRelease, trial, refused }: Rollout): Rollout => ({
 });
 
 /** If weights cannot be read, the layout stays as it is: that every shard is held matters more than how well. */
-async function wantedLayout(ports: LayoutPorts, stored: StoredLayout, options: Weighing): Promise<Layout> {
+async function wantedLayout(ports: LayoutPorts, stored: StoredLayout, options: LayoutOptions): Promise<Layout> {
   try {
     const weights = needsWeights(options) ? await readWeights(ports) : noWeights;
-    return planLayout(stored, weights, { ...options, nowMs: ports.clock.nowMs() });
+    return planLayout(stored, weights, { capacity: options.capacity, mode: options.mode, nowMs: ports.clock.nowMs() });
   } catch (error) {
     const isExpected = error instanceof StoreUnavailable || error instanceof WeighingTooSlow;
     if (!isExpected || stored.shards.length === 0) throw error;
@@ -89,7 +89,7 @@ async function wantedLayout(ports: LayoutPorts, stored: StoredLayout, options: W
 }
 
 /** A resident holder without limits keeps the same layout whatever the targets require. */
-const needsWeights = ({ capacity, mode }: Weighing): boolean =>
+const needsWeights = ({ capacity, mode }: LayoutOptions): boolean =>
   mode !== 'resident' || Number.isFinite(capacity.cpu) || Number.isFinite(capacity.sockets);
 
 const noWeights: readonly BucketWeight[] = Array.from({ length: bucketCount }, () => noWeight);

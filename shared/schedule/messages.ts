@@ -1,4 +1,4 @@
-/** What the schedule has to send to one shard now. Pure. */
+/** The messages that the schedule sends to one shard now. Pure. */
 
 import { lastBeat } from '../core/shards/beat.ts';
 import type { LayoutShard } from '../core/shards/layout.ts';
@@ -34,13 +34,15 @@ const rescueAfterMs: { readonly [mode in Active['mode']]: number } = { resident:
 
 const rescueSlots = 2;
 
-export type Sending = { readonly nowMs: number; readonly repeatCurrent: boolean };
-
 /**
  * The current slot's message, unless a run has begun the slot, and the next one's, if it is time: in the order in which
  * they enter the shard's group.
  */
-export function slotMessages({ shard, run }: ScheduledShard, { nowMs, repeatCurrent }: Sending): readonly Outgoing[] {
+export function slotMessages(
+  { shard, run }: ScheduledShard,
+  nowMs: number,
+  repeatCurrent: boolean,
+): readonly Outgoing[] {
   if (!isActive(shard)) return [];
   const current = slotAt(shard, nowMs);
   const next = slotAfter(shard, current);
@@ -48,7 +50,7 @@ export function slotMessages({ shard, run }: ScheduledShard, { nowMs, repeatCurr
   const shown = run && hasCome(shard, run.slot, nowMs) ? run : undefined;
   const isBehind = ({ slot }: Slot) => isOlder(shown, { generation: shard.generation, slot });
   const send = ({ slot, endMs }: Slot, routing: Routing): Outgoing => ({
-    message: messageOf(shard, { kind: 'slot', slot, slotEndMs: endMs, seenSlot: namedSlot(shard, run) }),
+    message: messageOf(shard, 'slot', slot, endMs, namedSlot(shard, run)),
     routing,
   });
   return [
@@ -73,7 +75,7 @@ function rescue(shard: Active, run: RunRecord | undefined, nowMs: number): Outgo
   const { slot } = slotAt(shard, nowMs);
   const slotEndMs = nowMs + rescueSlots * slotLengthMs(shard.mode);
   return {
-    message: messageOf(shard, { kind: 'rescue', slot, slotEndMs, seenSlot: namedSlot(shard, run) }),
+    message: messageOf(shard, 'rescue', slot, slotEndMs, namedSlot(shard, run)),
     routing: rescueRouting(shard, nowMs),
   };
 }
@@ -84,9 +86,15 @@ const namedSlot = ({ generation }: Active, run: RunRecord | undefined): number =
 
 const messageOf = (
   { shard, generation, from, to, mode }: Active,
-  fields: Pick<ShardMessage, 'kind' | 'slot' | 'slotEndMs' | 'seenSlot'>,
+  kind: ShardMessage['kind'],
+  slot: number,
+  slotEndMs: number,
+  seenSlot: number,
 ): Outgoing['message'] => ({
-  ...fields,
+  kind,
+  slot,
+  slotEndMs,
+  seenSlot,
   shard,
   generation,
   buckets: { from, to },

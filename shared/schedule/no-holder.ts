@@ -29,7 +29,7 @@ type Ranges = { readonly [shard: string]: NoHolder };
 
 type Entry = readonly [shard: string, range: NoHolder];
 
-type Stored = { readonly ranges: Ranges; readonly item?: Item };
+type StoredRanges = { readonly ranges: Ranges; readonly item?: Item };
 
 /**
  * Publishes only what is stored, because the next schedule withdraws only what it finds there. If other schedules keep
@@ -46,15 +46,11 @@ export async function publishNoHolder(
     const stored = await readRanges(ports);
     const next = nextRanges(stored.ranges, shards, nowMs);
     if (isSame(stored.ranges, next) || (await writeRanges(ports, stored, next)))
-      return publishRanges(ports, { before: stored.ranges, next }, nowMs);
+      return publishRanges(ports, stored.ranges, next, nowMs);
   }
 }
 
-async function publishRanges(
-  ports: PublishPorts,
-  { before, next }: { readonly before: Ranges; readonly next: Ranges },
-  nowMs: number,
-): Promise<void> {
+async function publishRanges(ports: PublishPorts, before: Ranges, next: Ranges, nowMs: number): Promise<void> {
   const open = Object.entries(next).filter(([, { recoveredAtMs }]) => recoveredAtMs === undefined);
   const toPublish = Object.entries(next).filter(([shard, range]) => isToPublish(before[shard], range, nowMs));
   const events = [...open.map((entry) => degraded(entry, nowMs)), ...toPublish.map((entry) => recovered(entry, nowMs))];
@@ -112,14 +108,14 @@ const isSame = (before: Ranges, after: Ranges): boolean =>
   });
 
 /** An unreadable item is written again from scratch; at worst an event is published twice. */
-async function readRanges({ store }: PublishPorts): Promise<Stored> {
+async function readRanges({ store }: PublishPorts): Promise<StoredRanges> {
   const item = await store.get(noHolderKey);
   const decoded = item && decodeNoHolder(item);
   return { ranges: decoded?.kind === 'ok' ? decoded.record.ranges : {}, ...(item && { item }) };
 }
 
 /** Writes by compare-and-set. Returns false if another schedule was faster. */
-async function writeRanges(ports: PublishPorts, { item }: Stored, ranges: Ranges): Promise<boolean> {
+async function writeRanges(ports: PublishPorts, { item }: StoredRanges, ranges: Ranges): Promise<boolean> {
   const version = typeof item?.version === 'number' ? item.version : undefined;
   const encoded = encodeNoHolder({ version: (version ?? 0) + 1, ranges });
   return (await writeSurely(ports, [{ ...updateTo(encoded), if: [versionIs(version)] }])).kind === 'written';

@@ -79,16 +79,11 @@ async function publishRefused({ bus, clock }: SchedulePorts, { refused }: Rollou
   await bus.publish([{ detailType: 'Prober Release Refused', timeMs: Math.floor(clock.nowMs()), detail }]);
 }
 
-type Served = Pick<ScheduleOutcome, 'noHolder' | 'degraded'> & {
-  readonly sent: readonly boolean[];
-  readonly judged: readonly ScheduledShard[];
-};
-
 /**
  * Everything that keeps the shards of a layout held. Slot messages do not wait for the second look at old beats, which
  * takes seconds: a process that starts after a pause would begin that much later.
  */
-async function serve(ports: SchedulePorts, layout: StandingLayout, repeatCurrent: boolean): Promise<Served> {
+async function serve(ports: SchedulePorts, layout: StandingLayout, repeatCurrent: boolean) {
   const { scheduled, sent } = await sendSlots(ports, layout, repeatCurrent);
   const judged = await lookAgain(ports, scheduled);
   const nowMs = Math.floor(ports.clock.nowMs());
@@ -109,7 +104,7 @@ async function sendSlots(ports: SchedulePorts, layout: StandingLayout, repeatCur
   const nowMs = Math.floor(ports.clock.nowMs());
   const sent = await sendAll(
     ports,
-    scheduled.flatMap((each) => slotMessages(each, { nowMs, repeatCurrent })),
+    scheduled.flatMap((each) => slotMessages(each, nowMs, repeatCurrent)),
   );
   if (layout.shards.length > 0 && sent.every(Boolean)) await announceLayout(ports, layout);
   return { scheduled, sent };

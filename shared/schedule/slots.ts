@@ -13,28 +13,30 @@ import type { Clock } from '../lib/clock.ts';
 import type { Received, ShardMessage } from '../queue/queue.ts';
 import type { Condition, Item } from '../store/store.ts';
 
-type Slotted = Pick<ShardMessage, 'generation' | 'buckets' | 'mode' | 'seenSlot'>;
-
-const slottedShard = ({ buckets, mode }: Pick<Slotted, 'buckets' | 'mode'>) => ({
+const shardOf = ({ buckets, mode }: ShardMessage) => ({
   from: buckets.from,
   mode: mode ?? ('resident' as const),
 });
 
 /** Slots of another generation are numbered differently: they say nothing about this one's. */
-function slotIn(item: Item | undefined, attribute: 'slot' | 'doneSlot', { generation }: Slotted): number | undefined {
+function slotIn(
+  item: Item | undefined,
+  attribute: 'slot' | 'doneSlot',
+  { generation }: ShardMessage,
+): number | undefined {
   const value = item?.[attribute];
   return typeof value === 'number' && item?.generation === generation ? value : undefined;
 }
 
 /** A sender that stood still between composing and sending seems to have a clock that is behind. */
-const counts = (message: Slotted, slot: number, nowMs: number): boolean =>
-  hasCome(slottedShard(message), slot, nowMs) || slot > (message.seenSlot ?? Number.POSITIVE_INFINITY);
+const counts = (message: ShardMessage, slot: number, nowMs: number): boolean =>
+  hasCome(shardOf(message), slot, nowMs) || slot > (message.seenSlot ?? Number.POSITIVE_INFINITY);
 
 /**
  * The latest slot that is done; -1: none. Does not apply to a rescue, which is sent where beats have stopped, perhaps
  * by a schedule whose clock is behind the one that ended the slot. `nowMs` here and below: the schedule's time.
  */
-export function doneSlotOf(item: Item | undefined, message: Slotted, nowMs: number): number {
+export function doneSlotOf(item: Item | undefined, message: ShardMessage, nowMs: number): number {
   const done = slotIn(item, 'doneSlot', message) ?? -1;
   return counts(message, done, nowMs) ? done : -1;
 }
@@ -49,7 +51,7 @@ export function isPassed(run: Item | undefined, message: ShardMessage, nowMs: nu
 }
 
 /** RUN names a slot in the future, begun by a clock that was ahead. */
-export const isAhead = (run: Item | undefined, message: Slotted, nowMs: number): boolean =>
+export const isAhead = (run: Item | undefined, message: ShardMessage, nowMs: number): boolean =>
   (['slot', 'doneSlot'] as const).some((attribute) => !counts(message, slotIn(run, attribute, message) ?? -1, nowMs));
 
 /**

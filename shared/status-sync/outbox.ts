@@ -1,7 +1,6 @@
 /** Publishes the outbox of STATUS on the bus. */
 import type { Bus } from '../bus/bus.ts';
-import type { BusEvent } from '../bus/events.ts';
-import { toBusEvent } from '../bus/outbox.ts';
+import { type BusEvent, schemaVersion } from '../bus/events.ts';
 import type { OutboxEvent, TargetRecord } from '../core/spec/records.ts';
 import type { Log } from '../lib/log.ts';
 
@@ -23,4 +22,25 @@ function busEvent(ports: OutboxPorts, target: TargetRecord, event: OutboxEvent):
   if (event.detailType !== 'Unreadable') return [toBusEvent(target, event)];
   ports.log.error('outbox event dropped: not of its schema', { id: event.id, detailType: event.storedType });
   return [];
+}
+
+/** An entry that can be read. */
+type ReadableEvent = Exclude<OutboxEvent, { readonly detailType: 'Unreadable' }>;
+
+/** The whole event for the bus. An entry stores only the detail that differs between events. */
+export function toBusEvent({ namespace, name, uid }: TargetRecord, event: ReadableEvent): BusEvent {
+  const { id, timeMs } = event;
+  const common = { schemaVersion, id, target: { namespace, name, uid } } as const;
+  switch (event.detailType) {
+    case 'Target Status Changed':
+      return { detailType: event.detailType, timeMs, detail: { ...common, ...event.detail } };
+    case 'Container Restart Requested':
+      return { detailType: event.detailType, timeMs, detail: { ...common, ...event.detail } };
+    case 'Container Recovered': {
+      // Core represents instants in ms since the epoch, the bus in RFC 3339.
+      const { failedSinceMs, ...detail } = event.detail;
+      const failedSince = new Date(failedSinceMs).toISOString();
+      return { detailType: event.detailType, timeMs, detail: { ...common, ...detail, failedSince } };
+    }
+  }
 }

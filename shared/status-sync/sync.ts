@@ -49,7 +49,7 @@ export async function syncTarget(ports: StatusSyncPorts, name: TargetName): Prom
     const state = await readTarget(ports.store, address);
     if (!state) return 'unknownTarget';
     const plan = planSync(state, ports.clock.nowMs(), published);
-    const outcome = await carryOut(ports, state, { plan, published });
+    const outcome = await carryOut(ports, state, plan, published);
     // The report of the end that a purge has waited for is published now.
     const isLast = outcome === 'written' && isOverdue(state.target, ports.clock.nowMs());
     if (outcome !== 'raced' && !isLast) return outcome;
@@ -60,12 +60,11 @@ export async function syncTarget(ports: StatusSyncPorts, name: TargetName): Prom
 const isOverdue = ({ deletionTimestampMs }: ReadTarget['target'], nowMs: number): boolean =>
   deletionTimestampMs !== undefined && deletionTimestampMs <= nowMs;
 
-type Planned = { readonly plan: SyncPlan; readonly published: Set<string> };
-
 function carryOut(
   ports: StatusSyncPorts,
   state: ReadTarget,
-  { plan, published }: Planned,
+  plan: SyncPlan,
+  published: Set<string>,
 ): Promise<SyncOutcome | 'raced'> {
   switch (plan.kind) {
     case 'settled':
@@ -73,11 +72,11 @@ function carryOut(
     case 'purge':
       return withChange(ports, state.address, () => purge(ports, state));
     case 'write':
-      return writeStatus(ports, state, { ...plan, published });
+      return writeStatus(ports, state, plan, published);
   }
 }
 
-/** At most one a probe. No more are written, because every worker has ended. */
+/** Removes the latest events: at most one for each probe. No more are written, because every worker has ended. */
 async function removeLatest(ports: StatusSyncPorts, { address, target }: ReadTarget): Promise<void> {
   const from = latestPrefix(address);
   const items = await ports.store.query({ pk: address.eventsPk, from, to: from + prefixEnd, limit: operationsMax });
@@ -116,16 +115,15 @@ async function purge(ports: StatusSyncPorts, state: ReadTarget): Promise<SyncOut
   return outcome.kind === 'written' ? 'purged' : 'raced';
 }
 
-// Writes a computed status and publishes its events.
-
 /**
- * In the safe order: write, publish, clear, ack. Published entries are added to `published`, for a caller that has to
- * clear them later because another sync has written in between.
+ * Writes a computed status and publishes its events, in the safe order: write, publish, clear, ack. Published entries
+ * are added to `published`, for a caller that has to clear them later because another sync has written in between.
  */
 export async function writeStatus(
   ports: WritePorts & OutboxPorts,
   state: ReadTarget,
-  { published, ...plan }: Extract<SyncPlan, { kind: 'write' }> & { readonly published: Set<string> },
+  plan: Extract<SyncPlan, { kind: 'write' }>,
+  published: Set<string>,
 ): Promise<'written' | 'incomplete' | 'denied' | 'raced'> {
   const { address, target, status: old } = state;
   const { record, publish, acked } = plan;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AlertState } from '../../shared/alerts/alert-state.ts';
 import { groupWindowMs } from '../../shared/alerts/batches.ts';
-import { continued } from '../../shared/alerts/kept-time.ts';
+import { continued } from '../../shared/alerts/kept-alerts.ts';
 import { alertWorld, rulesOf, seen, startMs } from './alert-world.ts';
 
 test('a clock that was set back while no process ran delays nothing by more than a window', () => {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { stringify } from 'yaml';
-import type { ApiDeps } from '../../shared/api/deps.ts';
 import { largeBytesMax, requestBodyBytesMax } from '../../shared/api/http/body.ts';
+import type { ApiDeps } from '../../shared/api/ports/deps.ts';
 import { manifestsMax } from '../../shared/api/routes/apply.ts';
 import { type Store, StoreUnavailable } from '../../shared/store/store.ts';
 import { apiWorld, inWorld, losingStore, manifest, targetPath, targetsPath, type World, yaml } from './world.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { requestBodyBytesMax } from '../../shared/api/http/body.ts';
-import { depthMax } from '../../shared/api/http/json-text.ts';
+import { depthMax } from '../../shared/api/http/json.ts';
 import { apiWorld, inWorld, manifest, targetPath, yaml } from './world.ts';
 
 const path = targetPath('checkout');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { depthMax, parseJson, parseLargeJson, valuesMax } from '../../shared/api/http/json-text.ts';
+import { depthMax, parseJson, parseLargeJson, valuesMax } from '../../shared/api/http/json.ts';
 
 const pause = async () => undefined;
 
@@ -66,7 +66,7 @@ describe('JSON of a body', () => {
         fc.asyncProperty(texts, async (text) => {
           const parsed = parseJson(text);
           if (!isRepeated(parsed)) assert.deepEqual(found(parsed), reference(text));
-          const large = await parseLargeJson(text, { valuesMax, pause });
+          const large = await parseLargeJson(text, valuesMax, pause);
           assert.deepEqual(large, parsed);
         }),
         { numRuns: what.includes('long') ? 150 : 1_000 },
@@ -96,8 +96,7 @@ describe('JSON of a body', () => {
     const counted = async () => {
       pauses += 1;
     };
-    const large = { valuesMax: 100_000, pause: counted };
-    assert.equal((await parseLargeJson(text, large)).kind, 'parsed');
+    assert.equal((await parseLargeJson(text, 100_000, counted)).kind, 'parsed');
     assert.ok(pauses >= text.length / 65_536, `${pauses} pauses`);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { envelopeOf } from '../../shared/bus/envelope.ts';
+import { envelopeOf } from '../../shared/bus/bus.ts';
 import { syncRequested } from '../bus/sample-event.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 import { eventSource, watching } from './watching.ts';

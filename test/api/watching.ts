@@ -1,6 +1,6 @@
 /** A client that watches, and a source whose events the test sends. */
 import assert from 'node:assert/strict';
-import { type EventEnvelope, envelopeOf } from '../../shared/bus/envelope.ts';
+import { type EventEnvelope, envelopeOf } from '../../shared/bus/bus.ts';
 import type { BusEvent } from '../../shared/bus/events.ts';
 import { syncRequested } from '../bus/sample-event.ts';
 import type { World } from './world.ts';

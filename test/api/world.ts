@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ApiApp, apiApp } from '../../shared/api/app.ts';
-import type { ApiDeps } from '../../shared/api/deps.ts';
-import type { EventEnvelope } from '../../shared/bus/envelope.ts';
+import type { ApiDeps } from '../../shared/api/ports/deps.ts';
+import type { EventEnvelope } from '../../shared/bus/bus.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
 import type { Json } from '../../shared/lib/json.ts';
 import { systemRandom } from '../../shared/lib/random.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { deniedTargets } from '../../functions/status-sync/denied-targets.ts';
+import { deniedTargets } from '../../functions/status-sync/status-sync.ts';
 import { access, deniedForMs } from '../../shared/aws/access.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
@@ -52,7 +52,7 @@ describe('a request that AWS denies', () => {
 
 test('a target that status-sync may not serve is looked at again after a while', async () => {
   const clock = virtualClock();
-  const denied = deniedTargets({ clock });
+  const denied = deniedTargets(clock);
   const target = { namespace: 'default', name: 'checkout' };
   denied.add(target);
   assert.deepEqual([denied.has(target), denied.has({ ...target, name: 'other' })], [true, false]);

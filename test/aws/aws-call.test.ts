@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { DeleteMessageCommand } from '@aws-sdk/client-sqs';
 import { type AwsCall, awsCall, awsJson } from '../../shared/aws/aws-call.ts';
 import { endingClock, systemClock } from '../../shared/lib/clock.ts';
-import { sqsClient } from '../../shared/queue/sqs-client.ts';
+import { sqsClient } from '../../shared/queue/sqs-call.ts';
 import { awsServer, type Script, serverKeys } from '../support/aws-json-server.ts';
 
 async function world(context: TestContext, script: Script) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EventEnvelope } from '../../shared/bus/envelope.ts';
+import type { EventEnvelope } from '../../shared/bus/bus.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
 import { InvalidPattern } from '../../shared/bus/pattern.ts';
 import { systemClock } from '../../shared/lib/clock.ts';

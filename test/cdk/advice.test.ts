@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import { deployedAdvise } from '../../functions/api/advice.ts';
+import { deployedAdvise } from '../../functions/api/api.ts';
 import { type Environment, readEnvironment } from '../../functions/lambda/environment.ts';
 import { runProbing } from '../../functions/run-probing.ts';
 import { decodeManifest } from '../../shared/api/schema/decode-manifest.ts';

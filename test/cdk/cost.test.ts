@@ -7,6 +7,7 @@ import { propNames } from '../../cdk/validate-props.ts';
 import { costTables } from '../../functions/cost/main.ts';
 import { metricCount } from '../../functions/lambda/metrics.ts';
 import { tickTargetsMax } from '../../shared/core/shards/layout.ts';
+import { fittingMemory } from '../../shared/cost/compute.ts';
 import {
   type CostInput,
   cadence,
@@ -15,11 +16,9 @@ import {
   taskAlarms,
   taskPollSeconds,
 } from '../../shared/cost/estimate.ts';
-import { fittingMemory } from '../../shared/cost/fitting-memory.ts';
-import type { FleetPart, Reach } from '../../shared/cost/fleet.ts';
+import type { Compute, FleetPart, Reach } from '../../shared/cost/fleet.ts';
 import { type Peer, peerCost } from '../../shared/cost/peers.ts';
 import { prices, spotPart } from '../../shared/cost/prices.ts';
-import type { Compute } from '../../shared/cost/tasks.ts';
 import { probeTransfer } from '../../shared/cost/transfer.ts';
 import { beatIntervalMs } from '../../shared/holder/beat.ts';
 import { fullReloadIntervalMs } from '../../shared/holder/load.ts';

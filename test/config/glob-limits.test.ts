@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { matchesGlob } from 'node:path';
 import { describe, test } from 'node:test';
-import { globProblem } from '../../shared/config/glob-limits.ts';
+import { globProblem } from '../../shared/config/config-schema.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
 describe('a glob that takes long to match is refused', () => {

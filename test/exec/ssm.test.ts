@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { awsCall } from '../../shared/aws/aws-call.ts';
 import { ssmRunner } from '../../shared/exec/ssm.ts';
 import { endingClock, systemClock } from '../../shared/lib/clock.ts';
-import { sqsClient } from '../../shared/queue/sqs-client.ts';
+import { sqsClient } from '../../shared/queue/sqs-call.ts';
 import { type Answer, awsServer, type Call, serverKeys } from '../support/aws-json-server.ts';
 import { execRequest } from '../support/exec-request.ts';
 

@@ -13,7 +13,7 @@ import { inProcessBus } from '../../shared/bus/in-process.ts';
 import { reachOf } from '../../shared/core/self/health.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
-import { sqsClient } from '../../shared/queue/sqs-client.ts';
+import { sqsClient } from '../../shared/queue/sqs-call.ts';
 import { sqliteStore } from '../../shared/store/sqlite/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { serverKeys } from '../support/aws-json-server.ts';

@@ -3,9 +3,8 @@ import { afterEach, describe, test } from 'node:test';
 import { functionLog } from '../../functions/lambda/log.ts';
 import { calmMs, functionMetrics } from '../../functions/lambda/metrics.ts';
 import { invocationDeadline, marginMs } from '../../functions/prober/deadline.ts';
-import { onlyOf } from '../../functions/prober/memory.ts';
 import { countedProbes, keepReporting } from '../../functions/prober/probe-metrics.ts';
-import type { ProcessMemory } from '../../functions/prober/process-memory.ts';
+import { onlyOf, type ProcessMemory } from '../../functions/prober/process-memory.ts';
 import type { RunView, ShardMemory } from '../../shared/holder/shard-run.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 

@@ -1,5 +1,5 @@
 /** A look at everything that is shown and published: what may not be, and what is missing although it had time. */
-import type { EventEnvelope } from '../../shared/bus/envelope.ts';
+import type { EventEnvelope } from '../../shared/bus/bus.ts';
 import type { ShardWorld } from '../support/shard-world.ts';
 import { type Episode, eventFaults, type RestartEvent, unpublished } from './event-rules.ts';
 import type { Life } from './life.ts';

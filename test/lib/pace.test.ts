@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pacer } from '../../shared/lib/pace.ts';
+import { pacer } from '../../shared/lib/slices.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 test('work gives way after each slice, and not before', async () => {

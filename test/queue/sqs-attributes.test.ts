@@ -1,7 +1,7 @@
 /** How long a message lay in the queue, by what SQS says of it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { waitOf } from '../../shared/queue/sqs-attributes.ts';
+import { waitOf } from '../../shared/queue/sqs-call.ts';
 
 const sent = { SentTimestamp: '1893456000000', ApproximateFirstReceiveTimestamp: '1893456090500' };
 

@@ -70,10 +70,13 @@ describe('imports', () => {
       .map((specifier) => ({ from: path, to: posix.join(posix.dirname(path), specifier) }));
   }
 
-  /** The folder of `shared` that a file is in, and for core the room. Rooms of other folders are part of them. */
+  /** Folders of `shared` whose own folders are rooms; those of others are part of them. */
+  const folderOfRooms = ['core', 'api'];
+
+  /** The folder of `shared` that a file is in, or its room. */
   function roomOf(path: string): string {
     const [, folder = '', room = ''] = path.split('/');
-    return folder === 'core' ? `core/${room}` : folder;
+    return folderOfRooms.includes(folder) ? `${folder}/${room}` : folder;
   }
 
   const betweenRooms = (imports: readonly Import[]): readonly Import[] =>

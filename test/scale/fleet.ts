@@ -6,7 +6,7 @@
 import { capacityOf } from '../../shared/core/shards/layout.ts';
 import { bucketCount } from '../../shared/core/shards/slots.ts';
 import { probeCpuMs } from '../../shared/core/spec/handler-fields.ts';
-import { fittingMemory } from '../../shared/cost/fitting-memory.ts';
+import { fittingMemory } from '../../shared/cost/compute.ts';
 import { type Fleet, fleetLayout } from '../../shared/cost/fleet.ts';
 import { readWeights } from '../../shared/schedule/weights.ts';
 import { changeCounted } from '../../shared/store/records/items.ts';

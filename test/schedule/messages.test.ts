@@ -55,7 +55,8 @@ test('a message says which slot the schedule had seen, of this generation', () =
   const seen = (run?: Partial<RunRecord>) =>
     slotMessages(
       { shard: current, ...(run && { run: { generation: 1, slot: -1, doneSlot: -1, ...run } as RunRecord }) },
-      { nowMs, repeatCurrent: true },
+      nowMs,
+      true,
     )[0]?.message.seenSlot;
   assert.equal(seen(), -1);
   assert.equal(seen({ slot }), slot);

@@ -2,7 +2,7 @@
  * A Lambda function: its containers serve one invocation at a time and are frozen in between. A timer that is still set
  * and an answer that is still awaited come in the middle of the next invocation, so a function must leave none.
  */
-import type { InvocationContext } from '../../functions/lambda/context.ts';
+import type { InvocationContext } from '../../functions/lambda/environment.ts';
 import type { Chance } from './chance.ts';
 import type { Life, Scheduler } from './clock.ts';
 import { closing } from './sim-socket.ts';

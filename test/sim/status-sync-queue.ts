@@ -4,7 +4,7 @@
  * again when their visibility ends.
  */
 import type { StatusSyncAnswer } from '../../functions/status-sync/status-sync.ts';
-import { envelopeOf } from '../../shared/bus/envelope.ts';
+import { envelopeOf } from '../../shared/bus/bus.ts';
 import type { BusEvent } from '../../shared/bus/events.ts';
 import type { Chance } from './chance.ts';
 import type { Scheduler } from './clock.ts';

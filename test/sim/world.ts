@@ -1,6 +1,6 @@
 /** One simulated world of one seed: all processes of the product on one table, queue, bus and network. */
 
-import type { InvocationContext } from '../../functions/lambda/context.ts';
+import type { InvocationContext } from '../../functions/lambda/environment.ts';
 import type { FunctionPorts } from '../../functions/lambda/ports.ts';
 import { proberFunction } from '../../functions/prober/prober.ts';
 import { type StatusSyncAnswer, statusSyncFunction } from '../../functions/status-sync/status-sync.ts';

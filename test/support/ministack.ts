@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { sqsClient } from '../../shared/queue/sqs-client.ts';
+import { sqsClient } from '../../shared/queue/sqs-call.ts';
 import { type LocalServer, startLocalServer } from './local-server.ts';
 import { pythonPrograms } from './python-programs.ts';
 

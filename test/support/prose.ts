@@ -1,5 +1,5 @@
-/** Text of the project that is meant to be read as English: comments of TypeScript, and Markdown without code. */
-import { parseSync } from 'oxc-parser';
+/** Text of the project that is to be read as English: comments and names of TypeScript, and Markdown without code. */
+import { parseSync, Visitor } from 'oxc-parser';
 import { withoutFences } from './markdown.ts';
 
 /** Blanks instead of what matches, so that lines and columns stay. */
@@ -16,6 +16,21 @@ export function commentsOf(path: string, source: string): string {
   for (const { start, end } of parseSync(path, source).comments)
     for (let at = start; at < end; at += 1) kept[at] = source[at] ?? '';
   return withoutCode(kept.join(''));
+}
+
+/** `leaveAlone` and `#giveBack` as `leave alone` and `give back`. */
+const wordsOf = (name: string): string =>
+  [...name.matchAll(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g)].map(([word]) => word.toLowerCase()).join(' ');
+
+/** The names in a source, in words, each on its line; strings and comments are left out. */
+export function namesOf(path: string, source: string): string {
+  const lines = source.split('\n').map((): string[] => []);
+  const lineStarts = [...source.matchAll(/\n/g)].map(({ index }) => index + 1);
+  const add = ({ name, start }: { readonly name: string; readonly start: number }) =>
+    lines[lineStarts.filter((at) => at <= start).length]?.push(wordsOf(name));
+  const { program } = parseSync(path, source);
+  new Visitor({ Identifier: add, PrivateIdentifier: add }).visit(program);
+  return lines.map((names) => names.join('; ')).join('\n');
 }
 
 export const proseOf = (markdown: string): string => withoutCode(withoutFences(markdown));

@@ -6,8 +6,7 @@
 
 import { apiApp } from '../../shared/api/app.ts';
 import type { TargetView } from '../../shared/api/schema/target-schema.ts';
-import type { Bus } from '../../shared/bus/bus.ts';
-import type { EventEnvelope } from '../../shared/bus/envelope.ts';
+import type { Bus, EventEnvelope } from '../../shared/bus/bus.ts';
 import type { BusEvent, DetailType, EventDetail } from '../../shared/bus/events.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
 import { unlimitedCapacity } from '../../shared/core/shards/layout.ts';

@@ -7,7 +7,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { SilenceEntry } from '../../../shared/alerts/alert-config.ts';
 import type { Notification } from '../../../shared/alerts/alert-state.ts';
 import { type SendOutcome, sendMsMax } from '../../../shared/alerts/delivery.ts';
-import { testNotifications } from '../../../shared/alerts/test-notifications.ts';
+import { testNotifications } from '../../../shared/alerts/notification-text.ts';
 import { secondText } from '../../../shared/api/targets/instant-text.ts';
 import type { AllowList } from '../../../shared/exec/allow-list.ts';
 import { nearest } from '../../../shared/lib/nearest.ts';
@@ -15,8 +15,8 @@ import { durationSeconds } from '../../../shared/manifest/duration.ts';
 import type { Sender } from '../../local/alerts/alert-sender.ts';
 import { type ConfigSetup, configOption, readConfigFile } from '../../local/config/config-file.ts';
 import { InvalidOption, readAllowList } from '../../local/options/option-values.ts';
-import type { CommandSetting } from '../command-setting.ts';
 import { addSilence, listedSilences, namedAlerts, readAlerts, silenceHead, silenceRow } from '../files/silences.ts';
+import type { CommandSetting } from '../io.ts';
 import { documentText } from '../printing/documents.ts';
 import { tableText } from '../printing/tables.ts';
 import { CliError, exitCodes, WrongUse } from '../words/exit-codes.ts';
@@ -145,7 +145,7 @@ async function tryReceivers({ io, endWith }: CommandSetting, options: Options): 
   const { alertSender } = await import('../../local/alerts/alert-sender.ts');
   const { send, close } = alertSender(setup.alerts.receivers, { clock: io.clock, allows });
   try {
-    const tried = await Promise.all(names.map((name) => triedLines(name, send, io)));
+    const tried = await Promise.all(names.map((name) => tryReceiver(name, send, io)));
     for (const line of tried.flatMap(({ lines }) => lines)) io.line(line);
     if (tried.some(({ isFailed }) => isFailed)) endWith(exitCodes.failed);
   } finally {
@@ -166,9 +166,10 @@ function wantedReceivers({ filename, receiver }: Options): readonly string[] {
   throw new CliError(`${filename} has no receiver ${receiver}: ${hint}`, exitCodes.notFound);
 }
 
-type Read = { readonly setup: ConfigSetup; readonly allows: AllowList | undefined };
-
-function setupOf({ filename, allowExec }: Options, isWanted: (receiver: string) => boolean): Read {
+function setupOf(
+  { filename, allowExec }: Options,
+  isWanted: (receiver: string) => boolean,
+): { readonly setup: ConfigSetup; readonly allows: AllowList | undefined } {
   try {
     const allows = allowExec === undefined ? undefined : readAllowList(allowExec);
     return { setup: readConfigFile(filename, { isWanted, allows }), allows };
@@ -180,9 +181,11 @@ function setupOf({ filename, allowExec }: Options, isWanted: (receiver: string) 
   }
 }
 
-type Tried = { readonly lines: readonly string[]; readonly isFailed: boolean };
-
-async function triedLines(name: string, send: Sender['send'], io: CommandSetting['io']): Promise<Tried> {
+async function tryReceiver(
+  name: string,
+  send: Sender['send'],
+  io: CommandSetting['io'],
+): Promise<{ readonly lines: readonly string[]; readonly isFailed: boolean }> {
   const id = `test-${io.random.uuid()}`;
   const lines: string[] = [];
   for (const notification of testNotifications(name, id, io.clock.nowMs())) {

@@ -2,13 +2,11 @@
  * `probelet apply`: stores the targets of files, as kubectl does. Nothing of a file is sent if any of it is wrong; the
  * other files are applied all the same, and the exit code is 1.
  */
-
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
 import { isLabelValue } from '../../../shared/core/spec/names.ts';
 import { type ConvertedTarget, tallyOf } from '../../../shared/manifest/convert.ts';
 import { refusalLine } from '../../client/client-error.ts';
-import type { CommandSetting } from '../command-setting.ts';
 import {
   convertedFiles,
   type FileOptions,
@@ -20,16 +18,14 @@ import {
   tallyText,
   withFiles,
 } from '../files/manifest-files.ts';
-import { type Pruned, prunedTargets } from '../files/pruning.ts';
 import { checkedTogether, targetsOf } from '../files/wanted-targets.ts';
-import type { Io } from '../io.ts';
+import { type CommandSetting, type Io, type Progress, progressOf } from '../io.ts';
 import { type NamedItem, printItems } from '../printing/documents.ts';
 import type { DocumentFormat } from '../printing/output.ts';
 import { nothing, type Printable } from '../printing/printable.ts';
-import { type Progress, progressOf } from '../printing/progress.ts';
 import { isColouredFor } from '../printing/tables.ts';
 import { diffText } from '../printing/target-diff.ts';
-import { appliedTargets, type Outcome, setLabel } from '../server/applying.ts';
+import { appliedTargets, type Outcome, type PruneOutcome, pruneTargets, setLabel } from '../server/applying.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
 import { exitCodes } from '../words/exit-codes.ts';
 
@@ -40,11 +36,11 @@ export type ApplyOptions = FileOptions & {
   readonly prune?: boolean;
   readonly applySet: string;
   readonly output?: DocumentFormat;
-  /** Of `diff`: called for each target that would change, whose line is not printed. */
+  /** Set by `diff`: called for each target that would change, instead of printing its line. */
   readonly onChange?: () => void;
 };
 
-/** Targets of one apply. */
+/** Targets up to which `apply` shows diffs by itself. */
 const ownDiffsMax = 100;
 
 const examples = `
@@ -66,7 +62,7 @@ export const applyCommand = (setting: CommandSetting): Command =>
       new Option('--dry-run [where]', 'only say what the server would do').choices(['server', 'none']).preset('server'),
     )
     .option('--diff', `print what changes of each target (default: on a terminal, up to ${ownDiffsMax} targets)`)
-    .option('--no-diff', 'do not')
+    .option('--no-diff', 'print no changes')
     .option('--prune', 'also delete the targets that an earlier apply has stored and no file names')
     .addOption(setOption())
     .addOption(new Option('-o, --output <format>', 'print the targets').choices(['yaml', 'json', 'name']))
@@ -119,7 +115,7 @@ type Run = {
   readonly dryRun: boolean;
 };
 
-/** Whether all of them are stored. */
+/** Returns whether all targets are stored. */
 async function applyAll(session: Session, run: Run): Promise<boolean> {
   const { io, options, progress, targets, set, dryRun } = run;
   const diffed = diffedChanges(run);
@@ -167,7 +163,7 @@ function printLine({ wanted, applied: { change } }: Outcome, { io, options, dryR
 
 const suffix = (dryRun: boolean): string => (dryRun ? ' (dry run)' : '');
 
-/** Prints warnings, or why a target is not stored. Returns whether it is. */
+/** Prints warnings, or why a target is not stored. Returns whether it is stored. */
 function isReported({ wanted, applied }: Outcome, { err }: Io): boolean {
   const { problem, warning, name } = applied;
   if (warning !== undefined) err(`Warning: target/${name}: ${warning}`);
@@ -187,7 +183,7 @@ function nextStep({ name, namespace }: ConvertedTarget, { type }: NonNullable<Ou
   return ` Wait for that with 'probelet wait ${named} --for=delete', or end it now with 'probelet delete ${named} --now'.`;
 }
 
-/** By itself only what changes is shown, on a terminal, and of few: each diff takes two requests more. */
+/** Without --diff, only changes of a few targets are shown, on a terminal: each diff takes two requests more. */
 function diffedChanges({ io, options, targets }: Run): readonly Outcome['applied']['change'][] {
   if (options.diff === true) return ['created', 'configured'];
   const isShown = options.diff === undefined && options.output === undefined && io.isTerminal;
@@ -203,7 +199,7 @@ function diffOf({ applied, before }: Outcome, io: Io): Printable {
 const targetOf = async ({ wanted, applied }: Outcome, { client }: Session): Promise<TargetView | undefined> =>
   applied.target ?? client.target(wanted);
 
-/** Whether all that is not named is deleted. */
+/** Returns whether everything that is not named is deleted. */
 async function prune(session: Session, { io, options, targets, set, dryRun }: Run, isDone: boolean): Promise<boolean> {
   if (!isDone) {
     io.err('Nothing is pruned, because not everything is stored.');
@@ -212,12 +208,12 @@ async function prune(session: Session, { io, options, targets, set, dryRun }: Ru
   // The standard output stream has documents or names of what is stored.
   const print = options.output === undefined ? io.line : io.err;
   let isComplete = true;
-  for await (const pruned of prunedTargets(session, targets, { set, dryRun })) {
+  for await (const pruned of pruneTargets(session, targets, set, dryRun)) {
     print(prunedLine(pruned, dryRun));
     if (pruned.why !== undefined) isComplete = false;
   }
   return isComplete;
 }
 
-const prunedLine = ({ name, why }: Pruned, dryRun: boolean): string =>
+const prunedLine = ({ name, why }: PruneOutcome, dryRun: boolean): string =>
   `target/${name} ${why ?? `pruned${suffix(dryRun)}`}`;

@@ -1,8 +1,6 @@
 /** `probelet completion`: what a shell needs to complete command lines, and what that asks for while one is typed. */
-
 import { Argument, Command } from 'commander';
-import type { CommandSetting } from '../command-setting.ts';
-import type { Io } from '../io.ts';
+import type { CommandSetting, Io } from '../io.ts';
 import { joined, ownText, tabbedLine } from '../printing/printable.ts';
 import { readConfig } from '../server/config-file.ts';
 import { type ConnectionFlags, connectionOf, connectionOptions, withSession } from '../server/connection.ts';

@@ -1,10 +1,8 @@
 /** `probelet context`: named servers, with the file of their token or the way to sign requests to them. */
-
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { isRegion, regionOfHost } from '../../client/aws-region.ts';
-import type { CommandSetting } from '../command-setting.ts';
-import type { Io } from '../io.ts';
+import type { CommandSetting, Io } from '../io.ts';
 import type { Printable } from '../printing/printable.ts';
 import { tableText } from '../printing/tables.ts';
 import { type AuthKind, authKinds } from '../server/aws-access.ts';
@@ -13,7 +11,7 @@ import { type Config, type Context, configPath, contextsMax, readConfig, writeCo
 import { serverOf } from '../server/connection.ts';
 import { CliError, exitCodes, WrongUse } from '../words/exit-codes.ts';
 
-type Added = {
+type AddOptions = {
   readonly url?: string;
   readonly stack?: string;
   readonly auth?: AuthKind;
@@ -77,7 +75,7 @@ export function contextCommand({ io }: CommandSetting): Command {
     .option('--profile <name>', 'whose AWS credentials sign (default: those of the environment)')
     .option('-n, --namespace <name>', 'the namespace of its commands')
     .addHelpText('after', addExamples)
-    .action((name: string, added: Added) => add(io, name, added));
+    .action((name: string, options: AddOptions) => add(io, name, options));
   command
     .command('delete')
     .description('delete a context')
@@ -122,9 +120,9 @@ function use(io: Io, name: string): void {
   io.line(`context/${name} is now the current one`);
 }
 
-async function add(io: Io, name: string, added: Added): Promise<void> {
-  const { tokenFile, namespace, profile } = added;
-  const place = await addedPlace(added, io);
+async function add(io: Io, name: string, options: AddOptions): Promise<void> {
+  const { tokenFile, namespace, profile } = options;
+  const place = await placeOf(options, io);
   const context: Context = {
     name,
     server: place.url,
@@ -141,18 +139,18 @@ async function add(io: Io, name: string, added: Added): Promise<void> {
     throw new CliError(`${configPath(io.env)} has ${contextsMax} contexts; delete one`);
   const isNew = others.length === config.contexts.length;
   writeConfig(io.env, { 'current-context': config['current-context'] ?? name, contexts: [...others, context] });
-  const found = added.stack === undefined ? '' : `: ${place.url}, region ${place.region}`;
+  const found = options.stack === undefined ? '' : `: ${place.url}, region ${place.region}`;
   io.line(`context/${name} ${isNew ? 'added' : 'replaced'}${found}`);
 }
 
-type Place = { readonly url: string; readonly auth?: AuthKind; readonly region?: string };
-
 /** @throws CliError for options that do not go together */
-async function addedPlace({ url, stack, auth, tokenFile, region, profile }: Added, io: Io): Promise<Place> {
-  const access = { ...(region !== undefined && { region }), ...(profile !== undefined && { profile }) };
+async function placeOf(
+  { url, stack, auth, tokenFile, region, profile }: AddOptions,
+  io: Io,
+): Promise<{ readonly url: string; readonly auth?: AuthKind; readonly region?: string }> {
   if (stack !== undefined && url !== undefined) throw new WrongUse('--url does not go with --stack');
   if (stack !== undefined) {
-    const found = await stackApi(stack, access, io);
+    const found = await stackApi(stack, { region, profile }, io);
     return { ...found, auth: auth ?? (tokenFile === undefined ? 'aws' : 'token') };
   }
   if (url === undefined) throw new WrongUse('give the address by --url, or the stack of a deployment by --stack');

@@ -7,7 +7,6 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { isDnsLabel } from '../../../shared/core/spec/names.ts';
 import { type ConvertedTarget, tallyOf } from '../../../shared/manifest/convert.ts';
 import { membersOf } from '../../../shared/manifest/values.ts';
-import type { CommandSetting } from '../command-setting.ts';
 import {
   convertedFiles,
   type FileOptions,
@@ -18,6 +17,7 @@ import {
   withFiles,
 } from '../files/manifest-files.ts';
 import { targetsOf } from '../files/wanted-targets.ts';
+import type { CommandSetting } from '../io.ts';
 import { documentMark, yamlText } from '../printing/documents.ts';
 import { joined } from '../printing/printable.ts';
 import { exitCodes } from '../words/exit-codes.ts';

@@ -1,24 +1,31 @@
 /** `probelet cost`: what a fleet costs a month on AWS, from round numbers or from the probes of files. */
-
 import { Command, Option } from 'commander';
 import { type ProbeCost, probeCpuMs } from '../../../shared/core/spec/handler-fields.ts';
 import { costOf } from '../../../shared/core/spec/handlers.ts';
 import { specProbes, type TargetSpec } from '../../../shared/core/spec/spec.ts';
 import { cheapestCompute, memoryFor } from '../../../shared/cost/compute.ts';
 import { type CostEstimate, deployedAlarms, estimateCost, taskAlarms } from '../../../shared/cost/estimate.ts';
-import { type Fleet, type FleetMode, type FleetPart, type Reach, reaches } from '../../../shared/cost/fleet.ts';
+import {
+  type Compute,
+  type ComputeChoice,
+  type Fleet,
+  type FleetMode,
+  type FleetPart,
+  heldText,
+  type Reach,
+  reaches,
+  tooHeavyText,
+} from '../../../shared/cost/fleet.ts';
 import { pricesReadIn, pricesRegion } from '../../../shared/cost/prices.ts';
-import { type Compute, type Held, heldText, tooHeavyText } from '../../../shared/cost/tasks.ts';
 import { metricCount } from '../../lambda/metrics.ts';
-import type { CommandSetting } from '../command-setting.ts';
 import { anyHost, convertedFiles, type FileOptions, reportErrors, withFiles } from '../files/manifest-files.ts';
 import { targetsOf } from '../files/wanted-targets.ts';
-import type { Io } from '../io.ts';
+import type { CommandSetting, Io } from '../io.ts';
 import { documentText } from '../printing/documents.ts';
 import { joined, type Printable, printedLine } from '../printing/printable.ts';
 import { tableText } from '../printing/tables.ts';
 import { exitCodes, WrongUse } from '../words/exit-codes.ts';
-import { numberOption } from '../words/number-option.ts';
+import { numberOption } from '../words/option-values.ts';
 
 const targetsMax = 10_000_000;
 const secondsMax = 86_400;
@@ -72,24 +79,24 @@ export const costCommand = ({ io, endWith }: CommandSetting): Command =>
       const parts = filename ? await fleetOfFiles(options, io) : givenFleet(options);
       const fleet = parts.map((part) => ({ ...part, reach }));
       if (fleet.length === 0) return endWith(exitCodes.failed);
-      const held = heldBy(fleet, options);
-      const { compute, memorySize } = held;
+      const choice = chosenCompute(fleet, options);
+      const { compute, memorySize } = choice;
       const alarms = deployedAlarms + (compute === 'fargate' ? taskAlarms : 0);
       const watched = { alarms, metrics: metricCount(false), dashboard: false };
-      const estimate = estimateCost({ fleet, mode, ...held, ...watched, tlsSessionResumption });
+      const estimate = estimateCost({ fleet, mode, ...choice, ...watched, tlsSessionResumption });
       const { layout, lines, usd, transferUsd, steadyUnits } = estimate;
       const priced = { prices: pricesRegion, readIn: pricesReadIn };
       if (output === 'json')
         io.out(documentText({ usd, transferUsd, lines, steadyUnits, compute, memorySize, layout, ...priced }, 'json'));
-      else io.out(textOf(estimate, held, io));
+      else io.out(textOf(estimate, choice, io));
       if (layout.load <= 1) return;
       const remedy = compute === 'fargate' ? '' : `: try --memory ${Math.ceil(memorySize * layout.load)}`;
-      io.err(`error: ${tooHeavyText(layout, held)}${remedy}`);
+      io.err(`error: ${tooHeavyText(layout, choice)}${remedy}`);
       endWith(exitCodes.failed);
     });
 
 /** @throws WrongUse for memory that nothing would have */
-function heldBy(fleet: Fleet, { compute: wanted, memory, mode }: Options): Held {
+function chosenCompute(fleet: Fleet, { compute: wanted, memory, mode }: Options): ComputeChoice {
   if (wanted !== 'lambda' && memory !== undefined) throw new WrongUse('--memory: only with --compute lambda');
   const compute = wanted === 'auto' ? cheapestCompute(fleet, mode) : wanted;
   return { compute, memorySize: memory ?? memoryFor(compute, fleet, mode) };
@@ -117,12 +124,12 @@ const partsOf = (spec: TargetSpec): readonly FleetPart[] =>
     probe: costOf(probe),
   }));
 
-function textOf({ layout, lines, usd }: CostEstimate, held: Held, io: Io): Printable {
+function textOf({ layout, lines, usd }: CostEstimate, choice: ComputeChoice, io: Io): Printable {
   const { shards } = layout;
   const rows = [...lines, { what: 'all', usd }].map((line) => [line.what, line.usd.toFixed(2)]);
   const count = `${shards.length} ${shards.length === 1 ? 'shard' : 'shards'}`;
   const notes =
-    `${shards[0]?.mode ?? 'idle'}, ${count} ${heldText(layout, held)}. Prices of ${pricesRegion}, read in ${pricesReadIn}, ` +
+    `${shards[0]?.mode ?? 'idle'}, ${count} ${heldText(layout, choice)}. Prices of ${pricesRegion}, read in ${pricesReadIn}, ` +
     'without free tiers, API calls and keys.';
   return joined([tableText([['WHAT', 'USD A MONTH'], ...rows], io), printedLine(notes)]);
 }

@@ -2,18 +2,17 @@
 
 import { type Command, Option } from 'commander';
 import { gracePeriodSecondsMax } from '../../../shared/core/spec/limits.ts';
-import type { NamedTarget } from '../../client/paths.ts';
-import type { CommandSetting } from '../command-setting.ts';
+import { inOrder } from '../../../shared/lib/in-turn.ts';
+import type { NamedTarget } from '../../client/answers.ts';
 import { anyHost, convertedFiles, type FileOptions, reportErrors, withFiles } from '../files/manifest-files.ts';
-import { deletionsAtOnce } from '../files/pruning.ts';
 import { checkedTogether, qualifiedName, targetsOf } from '../files/wanted-targets.ts';
-import { milliseconds } from '../printing/durations.ts';
+import type { CommandSetting, Io } from '../io.ts';
+import { deletionsAtOnce } from '../server/applying.ts';
 import { apiCommand, type Connection, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
-import { inOrder } from '../server/in-order.ts';
 import { untilGone } from '../server/leaving.ts';
 import { selectedTargets } from '../server/selection.ts';
 import { CliError, exitCodes, WrongUse } from '../words/exit-codes.ts';
-import { numberOption } from '../words/number-option.ts';
+import { milliseconds, numberOption } from '../words/option-values.ts';
 import { noTarget, targetNames } from '../words/resources.ts';
 
 type Options = FileOptions & {
@@ -51,7 +50,7 @@ export const deleteCommand = (setting: CommandSetting): Command =>
     .option('--now', 'with a grace period of 1 s')
     .option('--force', 'with a grace period of 0 s')
     .option('--wait', 'wait until they are gone', true)
-    .option('--no-wait', 'do not, as --wait=false')
+    .option('--no-wait', 'do not wait, as --wait=false')
     .addOption(
       new Option('--timeout <duration>', 'how long to wait (default: the grace period and 2m)').argParser(milliseconds),
     )
@@ -68,7 +67,7 @@ export const deleteCommand = (setting: CommandSetting): Command =>
           ...ofFiles,
           ...(await selected(session, options)),
         ];
-        await deleteAll(setting, session, { targets, options });
+        await deleteAll(setting.io, session, targets, options);
       });
     });
 
@@ -118,10 +117,8 @@ function gracePeriodOf({ gracePeriod, now, force }: Options): { readonly gracePe
   return seconds === undefined ? {} : { gracePeriodSeconds: seconds };
 }
 
-type Deletion = { readonly targets: readonly NamedTarget[]; readonly options: Options };
-
 /** @throws CliError for targets that do not exist, after the others */
-async function deleteAll({ io }: CommandSetting, session: Session, { targets, options }: Deletion) {
+async function deleteAll(io: Io, session: Session, targets: readonly NamedTarget[], options: Options) {
   const { dryRun = false, ignoreNotFound = false, timeout } = options;
   const { client, namespace } = session;
   const removal = { dryRun, ...gracePeriodOf(options) };
@@ -133,8 +130,7 @@ async function deleteAll({ io }: CommandSetting, session: Session, { targets, op
     if (written) io.line(`target/${target.name} deleted${dryRun ? ' (dry run)' : ''}`);
     (written ? removed : absent).push(target);
   }
-  if (options.wait && !dryRun)
-    await untilGone(removed, { io, session, ...(timeout !== undefined && { timeoutMs: timeout }) });
+  if (options.wait && !dryRun) await untilGone(io, session, removed, timeout);
   if (absent.length === 0 || ignoreNotFound) return;
   if (absent.every((each) => each.namespace === namespace))
     throw noTarget(absent.map(({ name }) => name).join(', '), namespace);

@@ -1,15 +1,21 @@
 /** `probelet describe`: all about a target, for people. */
-
 import type { Command } from 'commander';
 import type { ContainerStatusView, ContainerView, TargetView } from '../../../shared/api/schema/target-schema.ts';
-import type { CommandSetting } from '../command-setting.ts';
-import type { Io } from '../io.ts';
+import type { CommandSetting, Io } from '../io.ts';
 import { ageText, sinceText } from '../printing/durations.ts';
-import { eventHead, eventRow, type TargetEvent } from '../printing/event-rows.ts';
 import { indented, joined, nothing, type Printable, printedLine, printedLines } from '../printing/printable.ts';
 import { probesOf, probeText } from '../printing/probe-text.ts';
+import {
+  eventHead,
+  eventRow,
+  none,
+  pairsText,
+  probeHead,
+  probeRows,
+  statusText,
+  type TargetEvent,
+} from '../printing/rows.ts';
 import { type Row, tableText } from '../printing/tables.ts';
-import { none, pairsText, probeHead, probeRows, statusText } from '../printing/target-rows.ts';
 import { apiCommand, connectionOf, flagsOf, withSession } from '../server/connection.ts';
 import { selectedTargets } from '../server/selection.ts';
 import { targetNames } from '../words/resources.ts';
@@ -40,7 +46,7 @@ export const describeCommand = ({ io }: CommandSetting): Command =>
       });
     });
 
-/** Of two targets. */
+/** Between two targets. */
 const between = printedLines(['', '']);
 
 function describedTarget(target: TargetView, events: readonly TargetEvent[], io: Io): Printable {

@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander';
 import { ClientError } from '../../client/client-error.ts';
-import type { CommandSetting } from '../command-setting.ts';
 import { hostOption, withFiles } from '../files/manifest-files.ts';
+import type { CommandSetting } from '../io.ts';
 import { apiCommand } from '../server/connection.ts';
 import { CliError, exitCodes, WrongUse } from '../words/exit-codes.ts';
 import { type ApplyOptions, apply, setOption } from './apply.ts';

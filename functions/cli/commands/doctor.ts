@@ -1,5 +1,4 @@
 /** `probelet doctor`: whether this machine, the server and the way between them are in order. Changes nothing. */
-
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { parsedResolvConf, resolvConfPath } from '../../../shared/dns/resolv-conf.ts';
@@ -7,12 +6,11 @@ import type { Canary } from '../../../shared/holder/run.ts';
 import { InvalidOption, validCanary } from '../../local/options/option-values.ts';
 import { dnsServers } from '../../local/process/canaries.ts';
 import { descriptorLimit } from '../../local/process/descriptors.ts';
-import type { CommandSetting } from '../command-setting.ts';
 import { dataFolderFinding } from '../diagnosis/data-folder.ts';
 import { bounded, type Check, type Finding, type FindingState } from '../diagnosis/finding.ts';
 import { canariesFinding, descriptorsFinding, dnsFinding } from '../diagnosis/machine.ts';
 import { type ServerFindings, serverFindings, unconfigured } from '../diagnosis/server.ts';
-import type { Io } from '../io.ts';
+import type { CommandSetting, Io } from '../io.ts';
 import { documentText } from '../printing/documents.ts';
 import type { Printable } from '../printing/printable.ts';
 import { type Cell, isColouredFor, rowsText } from '../printing/tables.ts';
@@ -25,9 +23,9 @@ type Options = {
   readonly output?: 'json';
 };
 
-/** Of each check. */
+/** The time-out of each check. */
 const checkMsMax = 8_000;
-/** Of a request, which is made three times at most. */
+/** The time-out of a request, which is made at most three times. */
 const requestMsMax = 2_000;
 
 const examples = `
@@ -81,7 +79,7 @@ function checksOf(command: Command, { dataDir, canary }: Options, io: Io): reado
     { names: ['server', 'credentials', 'clock', 'versions', 'release'], findings: () => ofServer(command, io) },
     one('data folder', () => dataFolderFinding(dataDir)),
     one('descriptors', async () => descriptorsFinding(descriptorLimit())),
-    one('DNS', async () => dnsFinding({ servers: await configuredServers(), name: hostOf(command, io) })),
+    one('DNS', async () => dnsFinding(await configuredServers(), hostOf(command, io))),
     one('canaries', () =>
       canariesFinding(canary.length > 0 ? { list: canary, isNamed: true } : { list: dnsServers(), isNamed: false }),
     ),
@@ -94,7 +92,7 @@ async function ofServer(command: Command, io: Io): Promise<ServerFindings> {
   try {
     const connection = { ...connectionOf(flagsOf(command), io.env), timeoutMs: requestMsMax };
     await withSession(connection, { io }, async (session) => {
-      found.push(await serverFindings(session, io));
+      found.push(await serverFindings(session, io.clock));
     });
   } catch (error) {
     found.push(unconfigured(error));
@@ -124,7 +122,7 @@ const shades: { readonly [state in FindingState]: 'good' | 'doubt' | 'bad' } = {
   warn: 'doubt',
   fail: 'bad',
 };
-/** Of the longest state and the longest name. */
+/** Widths of the longest state and the longest name. */
 const widths: readonly number[] = [4, 'credentials'.length, 0];
 
 function lineOf([name, { state, why, next }]: readonly [string, Finding], io: Io): Printable {

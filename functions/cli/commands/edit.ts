@@ -1,14 +1,12 @@
 /** `probelet edit`: changes a target in the user's editor, which opens again where the API refuses the text. */
-
 import type { Command } from 'commander';
 import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
 import type { AppliedManifest } from '../../../shared/api/targets/apply-manifests.ts';
 import { convertFile } from '../../../shared/manifest/convert.ts';
 import { membersOf } from '../../../shared/manifest/values.ts';
 import { ClientError, refusalLine } from '../../client/client-error.ts';
-import type { CommandSetting } from '../command-setting.ts';
 import { type Editor, editorIn } from '../files/editor.ts';
-import type { Io } from '../io.ts';
+import type { CommandSetting, Io } from '../io.ts';
 import { yamlText } from '../printing/documents.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
 import { CliError, exitCodes } from '../words/exit-codes.ts';
@@ -33,14 +31,12 @@ export const editCommand = ({ io }: CommandSetting): Command =>
         if (!target) throw noTarget(name, namespace);
         const editor = editorIn(io.env);
         try {
-          io.line(await edit(target, { session, editor, io }));
+          io.line(await edit(io, session, editor, target));
         } finally {
           editor.end();
         }
       });
     });
-
-type Editing = { readonly session: Session; readonly editor: Editor; readonly io: Io };
 
 /** How often the editor opens. */
 const editsMax = 100;
@@ -52,7 +48,7 @@ const help = [
 const unchanged = 'Edit cancelled, no changes made.';
 
 /** The line to print. @throws CliError for a text that is refused and left so, and for a target that has changed */
-async function edit(target: TargetView, { session, editor, io }: Editing): Promise<string> {
+async function edit(io: Io, session: Session, editor: Editor, target: TargetView): Promise<string> {
   const original = editable(target);
   let text = original;
   let reasons: readonly string[] = [];
@@ -78,13 +74,13 @@ async function edit(target: TargetView, { session, editor, io }: Editing): Promi
 const editable = ({ apiVersion, kind, metadata: { namespace, name, labels, annotations }, spec }: TargetView): string =>
   yamlText({ apiVersion, kind, metadata: { namespace, name, labels, annotations }, spec });
 
-type Stored =
+type PutOutcome =
   | { readonly kind: 'stored'; readonly isChange: boolean }
   | { readonly kind: 'refused'; readonly reasons: readonly string[] }
   /** Another program has changed the target since it was read. */
   | { readonly kind: 'stale' };
 
-async function put({ metadata }: TargetView, text: string, { client }: Session): Promise<Stored> {
+async function put({ metadata }: TargetView, text: string, { client }: Session): Promise<PutOutcome> {
   const conversion = convertFile({ name: 'target.yaml', text });
   if (conversion.kind === 'invalid')
     return refused(conversion.errors.map(({ field = '', detail }) => `${field} ${detail}`.trim()));
@@ -98,9 +94,9 @@ async function put({ metadata }: TargetView, text: string, { client }: Session):
   return storedBy(item);
 }
 
-const refused = (reasons: readonly string[]): Stored => ({ kind: 'refused', reasons });
+const refused = (reasons: readonly string[]): PutOutcome => ({ kind: 'refused', reasons });
 
-function storedBy(item: AppliedManifest | undefined): Stored {
+function storedBy(item: AppliedManifest | undefined): PutOutcome {
   if (!item?.problem) return { kind: 'stored', isChange: item?.change !== 'unchanged' };
   return item.problem.type === 'urn:probelet:problem:conflict'
     ? { kind: 'stale' }

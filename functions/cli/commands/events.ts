@@ -1,13 +1,10 @@
 /** `probelet events`: the last events of targets, and those that come. */
-
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
-import type { CommandSetting } from '../command-setting.ts';
-import type { Io } from '../io.ts';
+import type { CommandSetting, Io } from '../io.ts';
 import { itemText, type NamedItem, printItems } from '../printing/documents.ts';
-import { eventHead, eventRow, type TargetEvent } from '../printing/event-rows.ts';
 import { type Output, outputOption } from '../printing/output.ts';
-import { printedStates } from '../printing/printed-states.ts';
+import { eventHead, eventRow, type TargetEvent } from '../printing/rows.ts';
 import { type SortPath, sortedByKey, sortKeyIn, sortOption } from '../printing/sorting.ts';
 import { isColouredFor, type Row, rowsText, widthsOf } from '../printing/tables.ts';
 import {
@@ -18,8 +15,15 @@ import {
   type Session,
   withSession,
 } from '../server/connection.ts';
-import { noneFound, type Selection, type SelectionOptions, selectedTargets, selectionOf } from '../server/selection.ts';
-import { watchedTargets } from '../server/watched-targets.ts';
+import {
+  noneFound,
+  printedStates,
+  type Selection,
+  type SelectionOptions,
+  selectedTargets,
+  selectionOf,
+  watchedTargets,
+} from '../server/selection.ts';
 import { CliError, WrongUse } from '../words/exit-codes.ts';
 
 export type EventOptions = SelectionOptions & {
@@ -36,7 +40,7 @@ const eventTargetsMax = 500;
 const atOnce = 8;
 const limitMax = 500;
 const limitDefault = 20;
-/** Printed events that are remembered while watching. */
+/** ItemStyle events that are remembered while watching. */
 const printedMax = 50_000;
 
 export const limitOption = (): Option =>

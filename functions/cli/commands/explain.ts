@@ -1,7 +1,7 @@
 /** `probelet explain`: the fields of a target, as `kubectl explain` prints them. */
 
 import { Command } from 'commander';
-import type { CommandSetting } from '../command-setting.ts';
+import type { CommandSetting } from '../io.ts';
 import { explained } from '../printing/explaining.ts';
 import { ownText } from '../printing/printable.ts';
 

@@ -1,21 +1,25 @@
 /** `probelet get`: targets, probes and events as tables, YAML, JSON or names. */
-
 import { type Command, Option } from 'commander';
 import { configFileAnnotation } from '../../../shared/api/schema/annotations.ts';
 import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
 import type { ReadyValue } from '../../../shared/api/targets/target-viewer.ts';
-import type { NamedTarget } from '../../client/paths.ts';
-import type { CommandSetting } from '../command-setting.ts';
-import type { Io } from '../io.ts';
-import { itemText, type NamedItem, type Printed, printItems } from '../printing/documents.ts';
+import type { NamedTarget } from '../../client/answers.ts';
+import type { CommandSetting, Io } from '../io.ts';
+import { type ItemStyle, itemText, type NamedItem, printItems } from '../printing/documents.ts';
 import { outputOption } from '../printing/output.ts';
-import { printedStates } from '../printing/printed-states.ts';
+import { probeHead, probeRows, type RowStyle, targetHead, targetRow } from '../printing/rows.ts';
 import { sortedByKey, sortKeyIn, sortOption } from '../printing/sorting.ts';
 import { isColouredFor, type Row, rowsText, widthsOf } from '../printing/tables.ts';
-import { probeHead, probeRows, type RowStyle, targetHead, targetRow } from '../printing/target-rows.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
-import { byName, noneFound, type Selection, selectedTargets, selectionOf } from '../server/selection.ts';
-import { watchedTargets } from '../server/watched-targets.ts';
+import {
+  byName,
+  noneFound,
+  printedStates,
+  type Selection,
+  selectedTargets,
+  selectionOf,
+  watchedTargets,
+} from '../server/selection.ts';
 import { WrongUse } from '../words/exit-codes.ts';
 import { type Resource, resourceWords, wantedOf } from '../words/resources.ts';
 import { type EventOptions, getEvents, limitOption } from './events.ts';
@@ -36,8 +40,8 @@ export const getCommand = (setting: CommandSetting): Command =>
     .option('-A, --all-namespaces', 'of all namespaces')
     .option('-l, --selector <labels>', 'with these labels, such as team=shop,tier!=test')
     .option('--field-selector <fields>', 'with these fields, such as status.phase=Running,spec.host!=10.0.0.1')
-    .addOption(new Option('--ready <status>', 'whose condition Ready is so').choices(readyValues))
-    .option('--not-ready', 'whose condition Ready is not true')
+    .addOption(new Option('--ready <status>', 'with this status of the condition Ready').choices(readyValues))
+    .option('--not-ready', 'whose condition Ready is false or unknown')
     .option('-w, --watch', 'keep printing what changes, until interrupted')
     .addOption(limitOption())
     .addOption(sortOption())
@@ -62,33 +66,33 @@ async function get(setting: CommandSetting, words: readonly string[], command: C
   const stop = options.watch ? { stop: io.interrupted() } : {};
   await withSession(connection, { io, ...stop }, async (session) => {
     if (resource === 'events') return getEvents({ ...setting, session, selection }, options);
-    const getting: Getting = { ...setting, session, selection, resource, options };
-    if (options.watch) return watchRows(getting);
+    const context: GetContext = { ...setting, session, selection, resource, options };
+    if (options.watch) return watchRows(context);
     const { output } = options;
-    return output === undefined || output.kind === 'wide' ? printTable(getting) : printDocuments(getting, output);
+    return output === undefined || output.kind === 'wide' ? printTable(context) : printDocuments(context, output);
   });
 }
 
-type Getting = CommandSetting & {
+type GetContext = CommandSetting & {
   readonly session: Session;
   readonly selection: Selection;
   readonly resource: Exclude<Resource, 'events'>;
   readonly options: Options;
 };
 
-async function printTable(getting: Getting): Promise<void> {
-  const { io, session, selection, resource } = getting;
+async function printTable(context: GetContext): Promise<void> {
+  const { io, session, selection, resource } = context;
   // Only the rows are kept: targets may be many.
   const rows: Row[] = [];
   let isOfFiles = false;
   try {
     const shownOf = (target: TargetView) => {
       isOfFiles ||= target.metadata.annotations?.[configFileAnnotation] !== undefined;
-      return rowsOf(getting, target);
+      return rowsOf(context, target);
     };
-    for await (const row of inWantedOrder(getting, shownOf)) rows.push(row);
+    for await (const row of inWantedOrder(context, shownOf)) rows.push(row);
   } finally {
-    if (rows.length > 0) io.out(rowsText([...headOf(getting), ...rows], { isColoured: isColouredFor(io) }));
+    if (rows.length > 0) io.out(rowsText([...headOf(context), ...rows], { isColoured: isColouredFor(io) }));
   }
   if (rows.length === 0) io.err(noneFound(resource, selection));
   const isWhole = resource === 'targets' && selection.names.length === 0;
@@ -112,14 +116,14 @@ const notMonitoredText = (count: number): string =>
  * What is shown of each target, by name or as `--sort-by` says. It is sorted here: the API would read all targets again
  * for each page of a sorted list. What was found comes before the error that says what was not.
  */
-async function* inWantedOrder<Shown>(getting: Getting, shownOf: (target: TargetView) => readonly Shown[]) {
-  const { session, selection } = getting;
-  const { sortBy } = getting.options;
+async function* inWantedOrder<Shown>(context: GetContext, shownOf: (target: TargetView) => readonly Shown[]) {
+  const { session, selection } = context;
+  const { sortBy } = context.options;
   const found: (NamedTarget & { readonly shown: Shown; readonly key: unknown })[] = [];
   try {
     for await (const target of selectedTargets(session, selection)) {
       const { namespace, name } = target.metadata;
-      const items = sortBy ? itemsOf(getting, target) : [];
+      const items = sortBy ? itemsOf(context, target) : [];
       for (const [index, shown] of shownOf(target).entries())
         found.push({ namespace, name, shown, key: sortBy && sortKeyIn(sortBy, items[index]?.value) });
     }
@@ -129,25 +133,25 @@ async function* inWantedOrder<Shown>(getting: Getting, shownOf: (target: TargetV
   }
 }
 
-const styleOf = ({ options }: Getting): RowStyle => ({
+const styleOf = ({ options }: GetContext): RowStyle => ({
   hasNamespace: options.allNamespaces === true,
   isWide: options.output?.kind === 'wide',
   hasLabels: options.showLabels === true,
 });
 
-function headOf(getting: Getting): readonly Row[] {
-  if (getting.options.headers === false) return [];
-  return [getting.resource === 'targets' ? targetHead(styleOf(getting)) : probeHead(styleOf(getting))];
+function headOf(context: GetContext): readonly Row[] {
+  if (context.options.headers === false) return [];
+  return [context.resource === 'targets' ? targetHead(styleOf(context)) : probeHead(styleOf(context))];
 }
 
-function rowsOf(getting: Getting, target: TargetView): readonly Row[] {
-  const nowMs = getting.io.clock.nowMs();
-  const style = styleOf(getting);
-  return getting.resource === 'targets' ? [targetRow(target, style, nowMs)] : probeRows(target, style, nowMs);
+function rowsOf(context: GetContext, target: TargetView): readonly Row[] {
+  const nowMs = context.io.clock.nowMs();
+  const style = styleOf(context);
+  return context.resource === 'targets' ? [targetRow(target, style, nowMs)] : probeRows(target, style, nowMs);
 }
 
 /** Targets as the API shows them; of each probe its status, with the target that it is of. */
-function itemsOf({ resource }: Getting, target: TargetView): readonly NamedItem[] {
+function itemsOf({ resource }: GetContext, target: TargetView): readonly NamedItem[] {
   const { namespace, name } = target.metadata;
   if (resource === 'targets') return [{ name: `target/${name}`, value: target }];
   return target.status.probes.map((probe) => ({
@@ -156,10 +160,10 @@ function itemsOf({ resource }: Getting, target: TargetView): readonly NamedItem[
   }));
 }
 
-async function printDocuments(getting: Getting, output: Printed['output']): Promise<void> {
-  const { io, selection, resource, options } = getting;
+async function printDocuments(context: GetContext, output: ItemStyle['output']): Promise<void> {
+  const { io, selection, resource, options } = context;
   const isList = selection.names.length !== 1 || resource !== 'targets';
-  const items = inWantedOrder(getting, (target) => itemsOf(getting, target));
+  const items = inWantedOrder(context, (target) => itemsOf(context, target));
   const kind = resource === 'targets' ? 'TargetList' : 'ProbeList';
   const count = await printItems(items, { output, isList, kind, hasHead: options.headers !== false }, io.out);
   const isName = output.kind === 'document' && output.format === 'name';
@@ -167,9 +171,9 @@ async function printDocuments(getting: Getting, output: Printed['output']): Prom
 }
 
 /** Prints the rows of a target again whenever they differ from what was printed, apart from ages. */
-async function watchRows(getting: Getting): Promise<void> {
-  const { session, selection } = getting;
-  const printer = changePrinter(getting);
+async function watchRows(context: GetContext): Promise<void> {
+  const { session, selection } = context;
+  const printer = changePrinter(context);
   for await (const seen of watchedTargets(session, selection)) {
     if (seen.kind === 'changed') printer.print([seen.target]);
     else printer.print(seen.targets.toSorted((a, b) => byName(a.metadata, b.metadata)));
@@ -179,26 +183,26 @@ async function watchRows(getting: Getting): Promise<void> {
 /** Targets whose last state is known while watching. One that is forgotten is printed again with its next event. */
 const rememberedMax = 100_000;
 
-function changePrinter(getting: Getting) {
-  const { io, options } = getting;
+function changePrinter(context: GetContext) {
+  const { io, options } = context;
   const { output } = options;
   const isNewState = printedStates(rememberedMax);
   let widths: readonly number[] | undefined;
   let isFirst = true;
   const isNew = (target: TargetView): boolean => {
     const { namespace, name, uid, resourceVersion } = target.metadata;
-    const state = JSON.stringify([uid, resourceVersion, shownState(getting, target)]);
+    const state = JSON.stringify([uid, resourceVersion, shownState(context, target)]);
     return isNewState(`${namespace}/${name}`, state);
   };
   const rowsFor = (targets: readonly TargetView[]): void => {
-    const rows = targets.flatMap((target) => rowsOf(getting, target));
+    const rows = targets.flatMap((target) => rowsOf(context, target));
     if (rows.length === 0) return;
-    const head = widths ? [] : headOf(getting);
+    const head = widths ? [] : headOf(context);
     widths ??= widthsOf([...head, ...rows]);
     io.out(rowsText([...head, ...rows], { isColoured: isColouredFor(io), widths }));
   };
-  const itemsFor = (targets: readonly TargetView[], printed: Printed['output']): void => {
-    for (const item of targets.flatMap((target) => itemsOf(getting, target))) {
+  const itemsFor = (targets: readonly TargetView[], printed: ItemStyle['output']): void => {
+    for (const item of targets.flatMap((target) => itemsOf(context, target))) {
       io.out(itemText(item, printed, isFirst && options.headers !== false));
       isFirst = false;
     }
@@ -213,7 +217,7 @@ function changePrinter(getting: Getting) {
 }
 
 /** What a row shows, without its ages. */
-function shownState({ resource }: Getting, { status, metadata }: TargetView): unknown {
+function shownState({ resource }: GetContext, { status, metadata }: TargetView): unknown {
   const probes = status.probes.map(({ lastProbeTime: _, ...probe }) => probe);
   if (resource === 'probes') return probes;
   const { deletionTimestamp } = metadata;

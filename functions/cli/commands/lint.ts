@@ -2,12 +2,9 @@
  * `probelet lint`: likely mistakes in the probes of files, with reason and mend. Exit code 1: a file is wrong, has no
  * target, or has a finding of the severity in `--fail-on`.
  */
-
 import { Command, Option } from 'commander';
 import type { Severity } from '../../../shared/core/spec/lint.ts';
-import { type FileFinding, findingsOf } from '../../../shared/manifest/findings.ts';
-import { sarifLog } from '../../../shared/manifest/sarif.ts';
-import type { CommandSetting } from '../command-setting.ts';
+import { type FileFinding, findingsOf, sarifLog } from '../../../shared/manifest/findings.ts';
 import {
   anyHost,
   convertedFiles,
@@ -18,6 +15,7 @@ import {
   withFiles,
 } from '../files/manifest-files.ts';
 import { targetsOf } from '../files/wanted-targets.ts';
+import type { CommandSetting } from '../io.ts';
 import { documentText } from '../printing/documents.ts';
 import { exitCodes } from '../words/exit-codes.ts';
 
@@ -56,7 +54,7 @@ export const lintCommand = ({ io, endWith }: CommandSetting): Command =>
       const targets = targetsOf(conversions);
       const errors = conversions.flatMap((each) => (each.kind === 'invalid' ? each.errors : []));
       const findings = targets.flatMap(findingsOf);
-      if (output === 'sarif') io.out(documentText(sarifLog({ findings, errors }), 'json'));
+      if (output === 'sarif') io.out(documentText(sarifLog(findings, errors), 'json'));
       else for (const finding of findings) io.line(findingText(finding));
       reportErrors(conversions, io.err);
       if (targets.length === 0 && errors.length === 0) io.err('No file has a target.');

@@ -3,15 +3,15 @@
 import { type Command, Option } from 'commander';
 import type { EventView } from '../../../shared/api/routes/events.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
+import type { NamedTarget } from '../../client/answers.ts';
 import type { RequestedProbes } from '../../client/api-client.ts';
-import type { NamedTarget } from '../../client/paths.ts';
-import type { CommandSetting } from '../command-setting.ts';
-import { attemptLines } from '../printing/attempt-text.ts';
-import { milliseconds } from '../printing/durations.ts';
+import type { CommandSetting } from '../io.ts';
+import { attemptLines } from '../printing/probe-text.ts';
+import { probeHead, probeRows } from '../printing/rows.ts';
 import { tableText } from '../printing/tables.ts';
-import { probeHead, probeRows } from '../printing/target-rows.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
 import { CliError, exitCodes } from '../words/exit-codes.ts';
+import { milliseconds } from '../words/option-values.ts';
 import { noTarget, targetNames } from '../words/resources.ts';
 
 type Options = { readonly timeout: number };
@@ -42,13 +42,11 @@ export const probeCommand = (setting: CommandSetting): Command =>
       if (more.length > 0) throw new CliError('one target at a time is probed', exitCodes.wrongUse);
       const connection = connectionOf(flagsOf(command), io.env);
       const endMs = io.clock.monotonicMs() + command.opts<Options>().timeout;
-      await withSession(connection, { io }, (session) => probeNow(name, { ...setting, session, endMs }));
+      await withSession(connection, { io }, (session) => probeNow(setting, session, name, endMs));
     });
 
-type Probing = CommandSetting & { readonly session: Session; readonly endMs: number };
-
-async function probeNow(name: string, probing: Probing): Promise<void> {
-  const { client, namespace } = probing.session;
+async function probeNow(setting: CommandSetting, session: Session, name: string, endMs: number): Promise<void> {
+  const { client, namespace } = session;
   const named = { namespace, name };
   const before = await client.target(named);
   if (!before) throw noTarget(name, namespace);
@@ -58,10 +56,12 @@ async function probeNow(name: string, probing: Probing): Promise<void> {
   if (!requested) throw noTarget(name, namespace);
   if (requested.probes.length === 0) throw new CliError(`target/${name} has no probes`);
   const known = new Set(earlier?.map(({ id }) => id));
-  await printFound(named, probing, { requested: requested.probes, known, limit });
+  const search = { requested: requested.probes, known, limit };
+  await printFound(setting, session, named, search, endMs);
 }
 
-type Asked = {
+/** The events to look for. */
+type Search = {
   readonly requested: RequestedProbes['probes'];
   /** IDs of the events before the request. */
   readonly known: ReadonlySet<string>;
@@ -69,8 +69,13 @@ type Asked = {
 };
 
 /** Prints what each probe has found as soon as it is known, and then the probes as the target shows them. */
-async function printFound(named: NamedTarget, { io, endWith, session, endMs }: Probing, asked: Asked): Promise<void> {
-  const { requested, known, limit } = asked;
+async function printFound(
+  { io, endWith }: CommandSetting,
+  session: Session,
+  named: NamedTarget,
+  { requested, known, limit }: Search,
+  endMs: number,
+): Promise<void> {
   const found = new Map<string, EventView>();
   for (;;) {
     const events = await session.client.events(named, limit);
@@ -92,7 +97,7 @@ async function printFound(named: NamedTarget, { io, endWith, session, endMs }: P
   if ([...found.values()].some(({ result }) => result !== 'success')) endWith(exitCodes.failed);
 }
 
-/** Of the event that says what a requested probe has found. */
+/** The reason of the event that says what a requested probe has found. */
 const probedReason = 'Probed';
 
 type ProbeKey = { readonly container?: string | undefined; readonly probeType?: string | undefined };

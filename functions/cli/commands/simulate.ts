@@ -1,5 +1,4 @@
 /** `probelet simulate`: what the thresholds of a probe do with findings, by the engine's own rules. */
-
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { specProbes } from '../../../shared/core/spec/spec.ts';
 import type { ProbeType } from '../../../shared/core/spec/types.ts';
@@ -9,7 +8,6 @@ import {
   type RehearsedStep,
   rehearse,
 } from '../../../shared/core/status/rehearsal.ts';
-import type { CommandSetting } from '../command-setting.ts';
 import {
   anyHost,
   convertedFiles,
@@ -19,21 +17,21 @@ import {
   withFiles,
 } from '../files/manifest-files.ts';
 import { targetsOf } from '../files/wanted-targets.ts';
-import type { Io } from '../io.ts';
+import type { CommandSetting, Io } from '../io.ts';
 import { documentText } from '../printing/documents.ts';
 import { joined, type Printable, printedLine } from '../printing/printable.ts';
-import { effectOf, runText } from '../printing/rehearsed-text.ts';
+import { effectOf, runText } from '../printing/probe-text.ts';
 import { type Row, tableText } from '../printing/tables.ts';
 import { apiCommand } from '../server/connection.ts';
-import { rehearsedTarget, type Timed } from '../server/rehearsed-target.ts';
+import { type ProbeNumbers, rehearsedTarget } from '../server/rehearsed-target.ts';
 import { exitCodes, WrongUse } from '../words/exit-codes.ts';
-import { numberOption } from '../words/number-option.ts';
+import { numberOption } from '../words/option-values.ts';
 
 const findingsMax = 1_000;
 
 const findingByLetter: { readonly [letter: string]: RehearsedFinding } = { S: 'success', F: 'failure', E: 'error' };
 
-type Named = { readonly name: string; readonly probe: RehearsedProbe };
+type NamedProbe = { readonly name: string; readonly probe: RehearsedProbe };
 
 type Options = FileOptions & {
   readonly host?: string;
@@ -41,10 +39,10 @@ type Options = FileOptions & {
   readonly probe?: ProbeType;
   readonly lifecycle?: 'static' | 'reported';
   readonly output: 'table' | 'json';
-} & Given;
+} & NumberOptions;
 
-/** What takes the place of the probe's own. */
-type Given = {
+/** Numbers in place of the probe's own. */
+type NumberOptions = {
   readonly period?: number;
   readonly initialDelay?: number;
   readonly successThreshold?: number;
@@ -75,14 +73,10 @@ export const simulateCommand = (setting: CommandSetting): Command =>
         'the type of the probe (default: readiness; all that the files or the target have)',
       ).choices(['readiness', 'liveness', 'startup']),
     )
-    .addOption(number('--period <seconds>', 'periodSeconds', { min: 1, otherwise: numbers.period }))
-    .addOption(number('--initial-delay <seconds>', 'initialDelaySeconds', { min: 0, otherwise: numbers.initialDelay }))
-    .addOption(
-      number('--success-threshold <count>', 'successThreshold', { min: 1, otherwise: numbers.successThreshold }),
-    )
-    .addOption(
-      number('--failure-threshold <count>', 'failureThreshold', { min: 1, otherwise: numbers.failureThreshold }),
-    )
+    .addOption(number('--period <seconds>', 'periodSeconds', 1, numbers.period))
+    .addOption(number('--initial-delay <seconds>', 'initialDelaySeconds', 0, numbers.initialDelay))
+    .addOption(number('--success-threshold <count>', 'successThreshold', 1, numbers.successThreshold))
+    .addOption(number('--failure-threshold <count>', 'failureThreshold', 1, numbers.failureThreshold))
     .addOption(
       new Option('--lifecycle <lifecycle>', "of the target (default: static; the target's own)").choices([
         'static',
@@ -95,15 +89,13 @@ export const simulateCommand = (setting: CommandSetting): Command =>
       simulate(setting, command, Array.isArray(findings) ? findings : []),
     );
 
-/** Where neither the command line nor a spec says it. */
+/** Numbers where neither the command line nor a spec gives one. */
 const numbers = { period: 10, initialDelay: 0, successThreshold: 1, failureThreshold: 3 } as const;
-
-type Limits = { readonly min: number; readonly otherwise: number };
 
 /** kubelet's limit of each of these numbers (int32). */
 const numberMax = 2 ** 31 - 1;
 
-const number = (flags: string, field: string, { min, otherwise }: Limits): Option =>
+const number = (flags: string, field: string, min: number, otherwise: number): Option =>
   numberOption(flags, `${field} of the probe (default: its own, ${otherwise})`, { min, max: numberMax });
 
 async function simulate(
@@ -115,7 +107,7 @@ async function simulate(
   const { target, filename, lifecycle, output } = options;
   if (target !== undefined) {
     if (findings.length > 0 || filename) throw new WrongUse('--target goes with neither findings nor --filename');
-    const ofLine = (own: Timed) => changed(own, options);
+    const ofLine = (own: ProbeNumbers) => changed(own, options);
     return rehearsedTarget(command, io, { target, type: options.probe, changed: ofLine, lifecycle, output });
   }
   if (findings.length === 0) throw new WrongUse('give findings, such as S F F F, or a target by --target');
@@ -126,17 +118,22 @@ async function simulate(
   else
     io.out(
       joined(
-        rehearsed.map((each) => textOf(each, io)),
+        rehearsed.map((each) => textOf(each, each.steps, io)),
         printedLine(''),
       ),
     );
 }
 
-/** With what the command line says in place of its own. */
+/** The numbers of a probe, replaced by those of the command line. */
 const changed = (
-  own: Timed,
-  { period, initialDelay, successThreshold = own.successThreshold, failureThreshold = own.failureThreshold }: Given,
-): Timed => ({
+  own: ProbeNumbers,
+  {
+    period,
+    initialDelay,
+    successThreshold = own.successThreshold,
+    failureThreshold = own.failureThreshold,
+  }: NumberOptions,
+): ProbeNumbers => ({
   initialDelaySeconds: initialDelay ?? own.initialDelaySeconds,
   periodSeconds: period ?? own.periodSeconds,
   successThreshold,
@@ -157,7 +154,7 @@ function findingsFrom(text: string, before: readonly RehearsedFinding[] = []): r
   return all;
 }
 
-function givenProbe(options: Options): Named {
+function givenProbe(options: Options): NamedProbe {
   const { probe: probeType = 'readiness', lifecycle = 'static' } = options;
   const { period, initialDelay, ...thresholds } = numbers;
   const own = { periodSeconds: period, initialDelaySeconds: initialDelay, ...thresholds };
@@ -165,7 +162,7 @@ function givenProbe(options: Options): Named {
   return { name: `${probeType} probe`, probe: { ...changed(own, options), probeType, isStatic } };
 }
 
-async function probesOfFiles(options: Options, io: Io): Promise<readonly Named[]> {
+async function probesOfFiles(options: Options, io: Io): Promise<readonly NamedProbe[]> {
   const { host = anyHost, lifecycle, probe: type } = options;
   const conversions = await convertedFiles(options, { io, format: { host } });
   reportErrors(conversions, io.err);
@@ -184,11 +181,9 @@ async function probesOfFiles(options: Options, io: Io): Promise<readonly Named[]
   return wanted;
 }
 
-type Rehearsed = Named & { readonly steps: readonly RehearsedStep[] };
-
 const stepHead: Row = ['PROBE', 'TIME', 'FINDING', 'RUN', 'RESULT', 'EFFECT'];
 
-function textOf({ name, probe, steps }: Rehearsed, io: Io): Printable {
+function textOf({ name, probe }: NamedProbe, steps: readonly RehearsedStep[], io: Io): Printable {
   const { initialDelaySeconds: delay, periodSeconds: period } = probe;
   const first = `first made between ${delay} s and ${delay + period} s after the start of its container`;
   const rows = steps.map((step, place) => [

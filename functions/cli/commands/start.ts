@@ -5,7 +5,7 @@
 
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import type { CommandSetting } from '../command-setting.ts';
+import type { CommandSetting } from '../io.ts';
 import { WrongUse } from '../words/exit-codes.ts';
 
 /** Options of Node and variables that keep the memory small: docs/operating.md, Memory of one process. */

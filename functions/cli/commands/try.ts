@@ -20,11 +20,11 @@ import { probe, type TimedAttempt } from '../../../shared/prober/probe.ts';
 import { InvalidOption, readAllowList, validSecrets } from '../../local/options/option-values.ts';
 import { environmentSecrets } from '../../local/process/environment-secrets.ts';
 import { runProbing } from '../../run-probing.ts';
-import type { CommandSetting } from '../command-setting.ts';
 import { convertedFiles, type FileOptions, hostOption, reportErrors, withFiles } from '../files/manifest-files.ts';
 import { targetsOf } from '../files/wanted-targets.ts';
-import { attemptLines } from '../printing/attempt-text.ts';
+import type { CommandSetting } from '../io.ts';
 import { documentText } from '../printing/documents.ts';
+import { attemptLines } from '../printing/probe-text.ts';
 import { CliError, exitCodes, WrongUse } from '../words/exit-codes.ts';
 import { targetNames } from '../words/resources.ts';
 
@@ -93,9 +93,9 @@ function given(settings: () => Settings): Settings {
   }
 }
 
-type Chosen = { readonly target: ConvertedTarget; readonly probe: SpecProbe };
+type TargetProbe = { readonly target: ConvertedTarget; readonly probe: SpecProbe };
 
-type Tried = {
+type TryOutcome = {
   readonly target: string;
   readonly container: string;
   readonly probeType: string;
@@ -106,10 +106,10 @@ type Tried = {
 };
 
 /** One after another, as an operator reads them. Each ends with its own time-out. */
-async function tryAll(chosen: readonly Chosen[], settings: Settings, print: (line: string) => void) {
+async function tryAll(probes: readonly TargetProbe[], settings: Settings, print: (line: string) => void) {
   const probing = probingOf(settings);
-  const tried: Tried[] = [];
-  for (const each of chosen) {
+  const tried: TryOutcome[] = [];
+  for (const each of probes) {
     const one = await tryOne(each, probing);
     tried.push(one);
     for (const line of linesOf(one)) print(line);
@@ -138,9 +138,12 @@ function probingOf({ allows, secretHosts }: Settings) {
   };
 }
 
-async function tryOne({ target, probe: chosen }: Chosen, { probers }: ReturnType<typeof probingOf>): Promise<Tried> {
+async function tryOne(
+  { target, probe: specProbe }: TargetProbe,
+  { probers }: ReturnType<typeof probingOf>,
+): Promise<TryOutcome> {
   const { namespace, name, spec } = target;
-  const { container, probeType, probe: handler } = chosen;
+  const { container, probeType, probe: handler } = specProbe;
   const subject = { target: { namespace, name, uid: '' }, host: spec.host, container: container.spec };
   const order = { ...subject, handler, probeType, containerKind: container.kind };
   const resolved = resolveProbeRequest(handler, subject);
@@ -166,7 +169,7 @@ function requestText(request: ProbeRequest): string {
   return 'service' in request && request.service !== '' ? `${address} ${request.service}` : address;
 }
 
-function linesOf({ target, container, probeType, request, result, attempts }: Tried): readonly string[] {
+function linesOf({ target, container, probeType, request, result, attempts }: TryOutcome): readonly string[] {
   const head = `${probeType} probe of ${target}, container ${container}: ${result}`;
   return [head, `  ${request}`, ...attempts.flatMap(attemptLines)];
 }

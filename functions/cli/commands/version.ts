@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { productVersion } from '../../product-version.ts';
-import type { CommandSetting } from '../command-setting.ts';
+import type { CommandSetting } from '../io.ts';
 import { apiCommand, connectionOf, flagsOf, withSession } from '../server/connection.ts';
 
 const examples = `

@@ -3,18 +3,17 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
-import type { CommandSetting } from '../command-setting.ts';
-import type { Io } from '../io.ts';
-import { milliseconds } from '../printing/durations.ts';
+import type { CommandSetting, Io } from '../io.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../server/connection.ts';
 import { CliError, exitCodes } from '../words/exit-codes.ts';
+import { milliseconds } from '../words/option-values.ts';
 import { noTarget, targetNames } from '../words/resources.ts';
 
-type Awaited =
+type Goal =
   | { readonly kind: 'condition'; readonly type: string; readonly status: string }
   | { readonly kind: 'deletion' };
 
-type Options = { readonly for: Awaited; readonly timeout: number };
+type Options = { readonly for: Goal; readonly timeout: number };
 
 /** Kept in step with the checkpoints of the prober, which come every few seconds. */
 const pollMs = 500;
@@ -31,7 +30,7 @@ export const waitCommand = ({ io }: CommandSetting): Command =>
     .argument('<target...>', 'target/NAME, or target NAME')
     .addOption(
       new Option('--for <what>', 'condition=TYPE, condition=TYPE=STATUS, or delete')
-        .argParser(awaitedOf)
+        .argParser(goalOf)
         .makeOptionMandatory(),
     )
     .addOption(
@@ -42,19 +41,19 @@ export const waitCommand = ({ io }: CommandSetting): Command =>
     .addHelpText('after', examples)
     .action(async (words: readonly string[], _options: Options, command: Command) => {
       const names = targetNames(words);
-      const { for: awaited, timeout } = command.opts<Options>();
+      const { for: goal, timeout } = command.opts<Options>();
       const connection = connectionOf(flagsOf(command), io.env);
       await withSession(connection, { io }, async (session) => {
         const endMs = io.clock.monotonicMs() + timeout;
         for (const name of names) {
-          const line = await waitFor(name, awaited, { io, session, endMs });
+          const line = await waitFor(io, session, name, goal, endMs);
           if (line === undefined) io.err(await noneToWaitFor(name, session));
           else io.line(line);
         }
       });
     });
 
-function awaitedOf(text: string): Awaited {
+function goalOf(text: string): Goal {
   if (text === 'delete' || text === 'deleted') return { kind: 'deletion' };
   const [kind, type = '', status = 'True', ...more] = text.split('=');
   if (kind === 'condition' && type !== '' && status !== '' && more.length === 0)
@@ -62,26 +61,30 @@ function awaitedOf(text: string): Awaited {
   throw new InvalidArgumentError('must be condition=TYPE, condition=TYPE=STATUS, or delete');
 }
 
-type Waiting = { readonly io: Io; readonly session: Session; readonly endMs: number };
-
 /**
  * The line to print; undefined: the deletion is awaited of a target that is not there, which is no error for kubectl.
  *
  * @throws CliError for a condition of a target that is not there, and for what does not happen in time
  */
-async function waitFor(name: string, awaited: Awaited, { io, session, endMs }: Waiting): Promise<string | undefined> {
+async function waitFor(
+  { clock }: Io,
+  session: Session,
+  name: string,
+  goal: Goal,
+  endMs: number,
+): Promise<string | undefined> {
   const { client, namespace } = session;
   let uid: string | undefined;
   for (;;) {
     const target = await client.target({ namespace, name });
     const isGone = !target || (uid !== undefined && target.metadata.uid !== uid);
-    if (awaited.kind === 'deletion' && isGone) return uid === undefined ? undefined : `target/${name} deleted`;
+    if (goal.kind === 'deletion' && isGone) return uid === undefined ? undefined : `target/${name} deleted`;
     if (!target) throw noTarget(name, namespace);
     uid ??= target.metadata.uid;
-    if (awaited.kind === 'condition' && conditionOf(target, awaited.type)?.status.toLowerCase() === awaited.status)
+    if (goal.kind === 'condition' && conditionOf(target, goal.type)?.status.toLowerCase() === goal.status)
       return `target/${name} condition met`;
-    if (io.clock.monotonicMs() >= endMs) throw new CliError(lateLine(target, awaited), exitCodes.notInTime);
-    await sleep(io.clock, pollMs);
+    if (clock.monotonicMs() >= endMs) throw new CliError(lateLine(target, goal), exitCodes.notInTime);
+    await sleep(clock, pollMs);
   }
 }
 
@@ -95,10 +98,10 @@ async function noneToWaitFor(name: string, { client, namespace }: Session): Prom
 const conditionOf = ({ status }: TargetView, type: string) =>
   status.conditions.find((each) => each.type.toLowerCase() === type.toLowerCase());
 
-function lateLine(target: TargetView, awaited: Awaited): string {
+function lateLine(target: TargetView, goal: Goal): string {
   const { name } = target.metadata;
-  if (awaited.kind === 'deletion') return `target/${name} is still there at the end of --timeout`;
-  const { status = 'absent', reason, message } = conditionOf(target, awaited.type) ?? {};
+  if (goal.kind === 'deletion') return `target/${name} is still there at the end of --timeout`;
+  const { status = 'absent', reason, message } = conditionOf(target, goal.type) ?? {};
   const why = [reason, message].filter((part) => part !== undefined).join(': ');
-  return `target/${name}: ${awaited.type} is ${status} at the end of --timeout${why === '' ? '' : ` (${why})`}`;
+  return `target/${name}: ${goal.type} is ${status} at the end of --timeout${why === '' ? '' : ` (${why})`}`;
 }

@@ -21,7 +21,7 @@ export async function dataFolderFinding(given: string): Promise<Finding> {
   return (await unusable(found.value)) ?? spaceFinding(path, found.value);
 }
 
-/** Of a folder that is there. */
+/** Why an existing folder cannot be used; undefined: it can. */
 async function unusable(folder: string): Promise<Finding | undefined> {
   if (!(await lstat(folder)).isDirectory())
     return fail(`${folder} is not a folder`, 'name another by --data-dir, or remove it');

@@ -1,4 +1,4 @@
-/** What this machine lets a prober do: open sockets, resolve names, and reach its canaries. */
+/** The abilities of this machine that a prober needs: sockets, name resolution, and a way to the canaries. */
 import { descriptorsMax } from '../../../shared/core/self/sockets.ts';
 import type { Canary } from '../../../shared/holder/run.ts';
 import { type Clock, systemClock } from '../../../shared/lib/clock.ts';
@@ -27,15 +27,16 @@ export function descriptorsFinding(limit: number): Finding {
   );
 }
 
-export type Asked = {
-  /** `address` or `address:port`. */
-  readonly servers: readonly string[];
-  /** What is looked up, if it is a domain name. */
-  readonly name?: string | undefined;
-};
-
-/** Asks each server on its own. */
-export async function dnsFinding({ servers, name }: Asked, clock: Clock = systemClock): Promise<Finding> {
+/**
+ * Asks each server on its own.
+ * @param servers `address` or `address:port`
+ * @param name the name to look up, if it is a domain name
+ */
+export async function dnsFinding(
+  servers: readonly string[],
+  name: string | undefined,
+  clock: Clock = systemClock,
+): Promise<Finding> {
   const wanted = name !== undefined && isDomainName(name) && name !== 'localhost' ? name : absentName;
   const answers = await Promise.all(servers.map((server) => dns({ clock, servers: [server] })(wanted)));
   const silent = servers.flatMap((server, at) => {

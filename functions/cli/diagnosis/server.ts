@@ -1,11 +1,11 @@
 /** What the server of the command line says, and what that says about credentials, clock and versions. */
 import type { ProberView } from '../../../shared/api/routes/prober.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 import { regionOfHost } from '../../client/aws-region.ts';
 import { ClientError } from '../../client/client-error.ts';
 import { isLoopback } from '../../client/connections.ts';
 import { shownUrl } from '../../client/requests.ts';
 import { productVersion } from '../../product-version.ts';
-import type { Io } from '../io.ts';
 import type { Session } from '../server/connection.ts';
 import { type Finding, fail, failedFinding, ok, warn } from './finding.ts';
 
@@ -17,7 +17,7 @@ export type ServerFindings = {
   readonly release: Finding;
 };
 
-/** Of the API that this program knows. */
+/** The version of the API that this program knows. */
 const apiVersion = '1';
 /** Clocks of processes that share a table may differ by 2 s; a `Date` counts whole seconds. */
 const skewMsWarn = 3_500;
@@ -27,27 +27,26 @@ const skewMsMax = 120_000;
 const client = `probelet ${productVersion}, Node ${process.versions.node}`;
 
 /** Never throws. */
-export async function serverFindings(session: Session, io: Pick<Io, 'clock'>): Promise<ServerFindings> {
-  const { clock } = io;
+export async function serverFindings(session: Session, clock: Clock): Promise<ServerFindings> {
   const sentMs = clock.nowMs();
-  const health = await answered(() => session.client.health());
+  const health = await answerOf(() => session.client.health());
   const middleMs = (sentMs + clock.nowMs()) / 2;
   if ('error' in health) return unreached(health.error);
   const { status, answeredAtMs } = health.value;
-  const version = await answered(() => session.client.version());
-  const prober = await answered(() => session.client.prober());
+  const version = await answerOf(() => session.client.version());
+  const prober = await answerOf(() => session.client.prober());
   return {
     server: status === 'ok' ? ok(shownServer(session)) : degraded(session, status),
     credentials: 'error' in version ? failedFinding(version.error) : ok(credentialsText(session)),
-    clock: clockFinding(answeredAtMs, { middleMs, isHere: isHere(session) }),
+    clock: clockFinding(answeredAtMs, middleMs, isHere(session)),
     versions: 'error' in version ? ok(client) : versionsFinding(version.value.api),
     release: 'error' in prober ? unknownRelease : releaseFinding(prober.value),
   };
 }
 
-type Answered<Value> = { readonly value: Value } | { readonly error: ClientError };
-
-async function answered<Value>(ask: () => Promise<Value>): Promise<Answered<Value>> {
+async function answerOf<Value>(
+  ask: () => Promise<Value>,
+): Promise<{ readonly value: Value } | { readonly error: ClientError }> {
   try {
     return { value: await ask() };
   } catch (error) {
@@ -83,10 +82,12 @@ function credentialsText({ token, aws, server }: Session): string {
 /** A server of this machine has its clock. */
 const isHere = ({ server: { url, socketPath } }: Session): boolean => socketPath !== undefined || isLoopback(url);
 
-type Compared = { readonly middleMs: number; readonly isHere: boolean };
-
-/** `answeredAtMs`: the server's time, cut to a second; half of one is added. */
-export function clockFinding(answeredAtMs: number, { middleMs, isHere: isSame }: Compared): Finding {
+/**
+ * @param answeredAtMs the server's time, cut to a second; half of one is added
+ * @param middleMs this machine's time in the middle of the request
+ * @param isSame whether the server is on this machine
+ */
+export function clockFinding(answeredAtMs: number, middleMs: number, isSame: boolean): Finding {
   if (Number.isNaN(answeredAtMs)) return warn('the server does not say its time', 'compare the clocks by hand');
   const skewMs = middleMs - (answeredAtMs + 500);
   const seconds = Math.round(Math.abs(skewMs) / 1_000);

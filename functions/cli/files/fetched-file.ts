@@ -2,8 +2,7 @@
 import { type Dispatcher, request } from 'undici';
 import { codeOf } from '../../../shared/lib/error-code.ts';
 import { fileBytesMax } from '../../../shared/manifest/limits.ts';
-import { boundedBytes } from '../../client/bounded-body.ts';
-import { connectionsTo } from '../../client/connections.ts';
+import { boundedBytes, connectionsTo } from '../../client/connections.ts';
 import type { Io } from '../io.ts';
 import { decodedText, type ReadText } from './sources.ts';
 

@@ -10,8 +10,7 @@ import {
   type Tally,
 } from '../../../shared/manifest/convert.ts';
 import type { FormatOptions } from '../../../shared/manifest/manifest.ts';
-import type { Io } from '../io.ts';
-import { progressOf } from '../printing/progress.ts';
+import { type Io, progressOf } from '../io.ts';
 import type { FetchOptions } from './fetched-file.ts';
 import { entryText, fileText, type ReadText, type Source, sourcesOf, standardInput } from './sources.ts';
 
@@ -43,13 +42,13 @@ export const hostOption = (): Option =>
     return host;
   });
 
-/** Of a file that is fetched, for commands that talk to no server. */
+/** The time-out of fetching a file, for commands that talk to no server. */
 const fetchMsMax = 30_000;
 
 export type Reading = {
   readonly io: Io;
   readonly format: FormatOptions;
-  /** Of a file that is fetched. */
+  /** The time-out of fetching a file. */
   readonly timeoutMs?: number;
 };
 

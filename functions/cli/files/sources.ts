@@ -1,9 +1,8 @@
 /** What `-f` names: files, the files of folders, web addresses, and the standard input. */
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { readBounded } from '../../../shared/lib/bounded-file.ts';
+import { readBounded, readFault } from '../../../shared/lib/bounded-file.ts';
 import { codeOf } from '../../../shared/lib/error-code.ts';
-import { readFault } from '../../../shared/lib/read-fault.ts';
 import { fileBytesMax } from '../../../shared/manifest/limits.ts';
 
 /** A text, or why there is none. */
@@ -13,7 +12,7 @@ export type ReadText =
 
 export type Source =
   | { readonly kind: 'file'; readonly name: string }
-  /** Of a folder, where only a regular file is read: a FIFO would wait for its writer. */
+  /** An entry of a folder. Only a regular file is read: a FIFO would wait for its writer. */
   | { readonly kind: 'entry'; readonly name: string }
   | { readonly kind: 'address'; readonly name: string; readonly url: URL }
   /** There is nothing to read. */
@@ -27,7 +26,9 @@ const depthMax = 32;
 
 export const standardInput = '-';
 
-/** In the order of the names, and in a folder by name. Files whose name begins with a dot belong to programs. */
+/**
+ * The sources in the order of the arguments, and in a folder by name. Files whose name begins with a dot are skipped.
+ */
 export const sourcesOf = (names: readonly string[], isRecursive: boolean): readonly Source[] =>
   names.flatMap((name) => {
     if (/^[a-z][a-z\d+.-]*:\/\//i.test(name)) return addressSource(name);
@@ -102,7 +103,7 @@ function fileBytes(path: string): Uint8Array {
 const pieceBytes = 64 * 1024;
 const pauseMs = 20;
 
-/** Up to a little more than a file may have. */
+/** Reads slightly more than the limit, so that a larger file is noticed. */
 function bytesOf(descriptor: number): Uint8Array {
   const pieces: Buffer[] = [];
   for (let bytes = 0; bytes <= fileBytesMax; ) {

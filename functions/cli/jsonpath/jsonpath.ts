@@ -8,7 +8,7 @@ import { JsonpathError, type Path, type PathNode, parseTemplate, type TemplateNo
 
 export type Template = readonly TemplateNode[];
 
-/** Values that one step of a path may have. */
+/** The maximum number of values after one step of a path. */
 const valuesMax = 5_000_000;
 
 /** The text that the template makes of the value. @throws JsonpathError */

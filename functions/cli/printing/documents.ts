@@ -6,11 +6,11 @@ import { columnsHead, columnsRow, type DocumentFormat, type Output } from './out
 import { indented, joined, nothing, type Printable, printedDocument, printedLine } from './printable.ts';
 import { rowsText } from './tables.ts';
 
-export type Printed = {
+export type ItemStyle = {
   readonly output: Exclude<Output, { kind: 'wide' }>;
   /** A single item is no list. */
   readonly isList: boolean;
-  /** Of the list. */
+  /** The kind of the list. */
   readonly kind: string;
   /** Whether columns have their heads. */
   readonly hasHead?: boolean;
@@ -18,18 +18,18 @@ export type Printed = {
 
 export type NamedItem = { readonly name: string; readonly value: unknown };
 
-/** Returns how many there were. An error ends the list: what has been printed can be read all the same. */
-export async function printItems(items: AsyncIterable<NamedItem>, printed: Printed, out: Io['out']): Promise<number> {
-  const { output } = printed;
-  if (output.kind === 'document') return printDocuments(items, { ...printed, format: output.format }, out);
+/** Returns the number of items. An error ends the list: what has been printed stays readable. */
+export async function printItems(items: AsyncIterable<NamedItem>, style: ItemStyle, out: Io['out']): Promise<number> {
+  const { output, isList, kind } = style;
+  if (output.kind === 'document') return printDocuments(items, layoutOf(output.format, isList, kind), out);
   const values: unknown[] = [];
   try {
     for await (const { value } of items) values.push(value);
   } finally {
     if (output.kind === 'columns' && values.length > 0) {
       const rows = values.map((value) => columnsRow(output.columns, value));
-      out(rowsText(printed.hasHead === false ? rows : [columnsHead(output.columns), ...rows], { isColoured: false }));
-    } else if (output.kind === 'template' && printed.isList) out(output.print(listOf(printed.kind, values)));
+      out(rowsText(style.hasHead === false ? rows : [columnsHead(output.columns), ...rows], { isColoured: false }));
+    } else if (output.kind === 'template' && isList) out(output.print(listOf(kind, values)));
     else if (output.kind === 'template' && values.length > 0) out(output.print(values[0]));
   }
   return values.length;
@@ -40,7 +40,7 @@ const apiVersion = 'probelet.dev/v1';
 const listOf = (kind: string, items: readonly unknown[]): unknown => ({ apiVersion, kind, items });
 
 /** One item of several that come one by one. `isFirst`: the heads of columns come before it. */
-export function itemText({ name, value }: NamedItem, output: Printed['output'], isFirst: boolean): Printable {
+export function itemText({ name, value }: NamedItem, output: ItemStyle['output'], isFirst: boolean): Printable {
   switch (output.kind) {
     case 'document':
       if (output.format === 'name') return printedLine(name);
@@ -54,14 +54,11 @@ export function itemText({ name, value }: NamedItem, output: Printed['output'], 
   }
 }
 
-type PrintedDocuments = Pick<Printed, 'isList' | 'kind'> & { readonly format: DocumentFormat };
-
 async function printDocuments(
   items: AsyncIterable<NamedItem>,
-  printed: PrintedDocuments,
+  { head, between, textOf, foot, empty }: Layout,
   out: Io['out'],
 ): Promise<number> {
-  const { head, between, textOf, foot, empty } = layoutOf(printed);
   let count = 0;
   try {
     for await (const item of items) {
@@ -88,7 +85,7 @@ const bare = { head: nothing, between: nothing, foot: nothing, empty: nothing };
 /** Between documents of YAML. */
 export const documentMark = printedLine('---');
 
-function layoutOf({ format, isList, kind }: PrintedDocuments): Layout {
+function layoutOf(format: DocumentFormat, isList: boolean, kind: string): Layout {
   if (format === 'name') return { ...bare, textOf: ({ name }) => printedLine(name) };
   if (!isList) return { ...bare, textOf: ({ value }) => documentText(value, format) };
   if (format === 'json') {
@@ -117,7 +114,7 @@ export const documentText = (value: unknown, format: 'yaml' | 'json'): Printable
 /** What a terminal would act on is escaped, within texts and names alike, and keeps its meaning. */
 const jsonText = (value: unknown): Printable => printedDocument(JSON.stringify(value, null, 2));
 
-/** As JSON. A text that needs escapes is quoted, on one line. */
+/** The value of JSON as YAML. A text that needs escapes is quoted, on one line. */
 export function yamlText(value: unknown): Printable {
   const document = new Document(value, { aliasDuplicateObjects: false });
   visit(document, { Scalar: (_key, scalar) => quoteEscaped(scalar) });

@@ -1,7 +1,7 @@
 /** What `-o` asks for: a wider table, documents, names, or what the paths of a template find. */
 import { readFileSync, statSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
-import { readFault } from '../../../shared/lib/read-fault.ts';
+import { readFault } from '../../../shared/lib/bounded-file.ts';
 import {
   foundBy,
   printAsJson,
@@ -20,7 +20,7 @@ export type DocumentFormat = 'yaml' | 'json' | 'name';
 export type Output =
   | { readonly kind: 'wide' }
   | { readonly kind: 'document'; readonly format: DocumentFormat }
-  /** Of one object, or of a list as a whole. */
+  /** A template for one object, or for a list as a whole. */
   | { readonly kind: 'template'; readonly print: (value: unknown) => Printable }
   | { readonly kind: 'columns'; readonly columns: readonly Column[] };
 

@@ -11,7 +11,7 @@ export type PodColumns = {
   readonly lastRestartMs?: number;
 };
 
-/** Of what is written in spec and status; whether it still holds is not its question. */
+/** Computed from spec and status as they are; whether the status still holds is decided elsewhere. */
 export function podColumns(target: TargetView): PodColumns {
   const { spec, status } = target;
   const sidecars = new Set(
@@ -29,7 +29,7 @@ export function podColumns(target: TargetView): PodColumns {
   return {
     ready: init.ready + running,
     containers,
-    status: terminatingOr(target, reasonOf(target, { hasRunning: running > 0, initReason: init.reason })),
+    status: terminatingOr(target, reasonOf(target, running > 0, init.reason)),
     // An ordinary init container that has done its work is the past.
     ...restartsOf([
       ...status.initContainerStatuses.filter(({ name }) => sidecars.has(name)),
@@ -64,10 +64,8 @@ function initialized(
 const isRunning = ({ running, waiting, terminated }: ContainerStatusView['state']): boolean =>
   running !== undefined && nonEmpty(waiting?.reason) === undefined && !terminated;
 
-type OfContainers = { readonly hasRunning: boolean; readonly initReason: string | undefined };
-
 /** What keeps a container from running, the first one's before the others', or the phase. */
-function reasonOf({ status }: TargetView, { hasRunning, initReason }: OfContainers): string {
+function reasonOf({ status }: TargetView, hasRunning: boolean, initReason: string | undefined): string {
   const { conditions, containerStatuses } = status;
   const isGated = conditions.some(({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated');
   const ofPod = initReason ?? (isGated ? 'SchedulingGated' : (nonEmpty(status.reason) ?? status.phase));
@@ -95,7 +93,7 @@ function terminatingOr({ metadata, status }: TargetView, reason: string): string
   return status.phase === 'Succeeded' || status.phase === 'Failed' ? reason : 'Terminating';
 }
 
-function restartsOf(statuses: readonly ContainerStatusView[]): Pick<PodColumns, 'restarts' | 'lastRestartMs'> {
+function restartsOf(statuses: readonly ContainerStatusView[]) {
   const restarts = statuses.reduce((sum, { restartCount }) => sum + restartCount, 0);
   const endedMs = statuses.flatMap(({ lastState }) => Date.parse(lastState.terminated?.finishedAt ?? ''));
   const lastMs = Math.max(...endedMs.filter((ms) => !Number.isNaN(ms)));

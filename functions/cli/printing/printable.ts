@@ -1,7 +1,9 @@
 /**
- * What may go to the standard output stream. A text of a server, a file or a user gets in as part of a line, or of a
- * document whose syntax quotes or indents it. So no text of others begins a line: the compiler refuses all other texts.
+ * Texts that may go to the standard output stream. A text of a server, a file or a user gets in as part of a line, or
+ * of a document whose syntax quotes or indents it, and never begins a line: the compiler refuses all other texts.
  */
+
+import { randomUUID } from 'node:crypto';
 import { visibleLine, visibleText } from '../../../shared/lib/visible-text.ts';
 
 declare const brand: unique symbol;
@@ -38,3 +40,15 @@ export const indented = (text: Printable, margin: '  ' | '    '): Printable =>
     .split('\n')
     .map((line) => (line === '' ? line : margin + line))
     .join('\n') as Printable;
+
+// Colours that pass the gate of what is printed. A text of a server or a file could hold the same escape sequence, so
+// colours are marked by a word that none of them can know.
+
+/** Stands for ESC. */
+const word = randomUUID();
+
+/** `colour`: of ECMA-48, such as 31 for red. */
+export const coloured = (text: string, colour: number): string => `${word}[${colour}m${text}${word}[0m`;
+
+/** The text for a terminal. Only the colours of `coloured` act on the terminal. */
+export const gated = (text: string): string => visibleText(text).replaceAll(word, '\u001b');

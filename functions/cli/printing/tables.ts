@@ -1,8 +1,7 @@
 /** Tables as kubectl prints them: columns as wide as their widest cell, three spaces apart. */
 import { visibleLine } from '../../../shared/lib/visible-text.ts';
 import type { Io } from '../io.ts';
-import { coloured } from './colours.ts';
-import { type Printable, printedLines } from './printable.ts';
+import { coloured, type Printable, printedLines } from './printable.ts';
 
 export type Shade = 'good' | 'bad' | 'doubt';
 

@@ -1,9 +1,8 @@
 /** What changes of a target, as a unified diff of its YAML with all defaults. */
 import { structuredPatch } from 'diff';
 import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
-import { coloured } from './colours.ts';
 import { yamlText } from './documents.ts';
-import { nothing, type Printable, printedLines } from './printable.ts';
+import { coloured, nothing, type Printable, printedLines } from './printable.ts';
 
 const contextLines = 3;
 const colours: { readonly [mark: string]: number } = { '+': 32, '-': 31, '@': 36 };

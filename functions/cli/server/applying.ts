@@ -1,19 +1,24 @@
 /**
- * Stores targets in batches, several of them at once, and hands over what was done with each target, in order. Many go
- * to the route that takes a target a line, if the server has it.
+ * Stores targets and yields the outcome of each, in order.
+ *
+ * One request for each target would take minutes for thousands, and one for all would exceed the limits of the API. So
+ * targets go in batches, several at once. There are two routes: a list of one namespace, whose answer can contain the
+ * stored targets, and lines of any namespaces, which are faster for many. A server may have no time for the end of a
+ * batch; that part is sent again. If the server does not have the route for lines, lists take its place.
  */
-
 import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
 import type { AppliedManifest } from '../../../shared/api/targets/apply-manifests.ts';
+import { inOrder } from '../../../shared/lib/in-turn.ts';
 import type { ConvertedTarget } from '../../../shared/manifest/convert.ts';
 import { membersOf } from '../../../shared/manifest/values.ts';
+import { ClientError } from '../../client/client-error.ts';
+import { qualifiedName } from '../files/wanted-targets.ts';
 import type { Session } from './connection.ts';
-import { inOrder } from './in-order.ts';
 
-/** Of the mark of targets that `apply` has stored: which targets belong together. */
+/** The label of targets that `apply` has stored. Its value says which of them belong together. */
 export const setLabel = 'probelet.dev/apply-set';
 
-export type Applying = {
+export type ApplySettings = {
   readonly set: string;
   readonly dryRun: boolean;
   /** Whether to ask what each target was before. */
@@ -23,28 +28,28 @@ export type Applying = {
 };
 
 /** `target`: absent where the answer would become too large, and in answers to lines. */
-type Applied = Omit<AppliedManifest, 'document' | 'item'>;
+type AppliedTarget = Omit<AppliedManifest, 'document' | 'item'>;
 
 export type Outcome = {
   readonly wanted: ConvertedTarget;
-  readonly applied: Applied;
-  /** Of a target that changes, if it was asked for. */
+  readonly applied: AppliedTarget;
+  /** The target before a change, if that was asked for. */
   readonly before?: TargetView;
 };
 
-type BatchLimits = { readonly manifestsMax: number; readonly bytesMax: number };
-
-/** Limits of the API, which takes at most 1 MiB: the rest is for what is around the manifests. */
-const listLimits: BatchLimits = { manifestsMax: 100, bytesMax: 900 * 1024 };
+/** The API takes at most 1 MiB: the rest is for what is around the manifests. */
+const listManifestsMax = 100;
+const listBytesMax = 900 * 1024;
 const listsAtOnce = 4;
 const beforeAtOnce = 8;
-/** The API does as much of a batch as it can in 20 s. So often is it sent the rest. */
+/** Requests for one batch: the API does as much of it as it can in 20 s, and then is sent the rest. */
 const roundsMax = 10;
 
 /** Fewer targets go in one list. */
 const linesTargetsMin = 50;
 /** What an API on AWS stores in 20 s, and takes: Lambda gets at most 6 MB, and these lines in base64. */
-const lineLimits: BatchLimits = { manifestsMax: 1_000, bytesMax: 4_000_000 };
+const lineManifestsMax = 1_000;
+const lineBytesMax = 4_000_000;
 /** While the answers to one batch are read, the server has the next. */
 const lineBatchesAtOnce = 2;
 
@@ -55,19 +60,19 @@ type Batch = readonly Entry[];
 export function appliedTargets(
   session: Session,
   targets: readonly ConvertedTarget[],
-  applying: Applying,
+  settings: ApplySettings,
 ): AsyncGenerator<Outcome> {
-  const { hasBefore, hasTargets } = applying;
+  const { hasBefore, hasTargets } = settings;
   const areMany = targets.length >= linesTargetsMin && !hasBefore && !hasTargets;
-  return areMany ? appliedByLines(session, targets, applying) : appliedByLists(session, targets, applying);
+  return areMany ? appliedByLines(session, targets, settings) : appliedByLists(session, targets, settings);
 }
 
 async function* appliedByLines(
   session: Session,
   targets: readonly ConvertedTarget[],
-  applying: Applying,
+  settings: ApplySettings,
 ): AsyncGenerator<Outcome> {
-  const { set, dryRun } = applying;
+  const { set, dryRun } = settings;
   let hasRoute = true;
   const apply = async (batch: Batch): Promise<readonly Outcome[]> => {
     const send = (manifests: readonly unknown[]) => session.client.applyLines({ manifests, dryRun });
@@ -76,35 +81,35 @@ async function* appliedByLines(
     hasRoute = false;
     const wanted = batch.map((entry) => entry.wanted);
     const outcomes: Outcome[] = [];
-    for await (const outcome of appliedByLists(session, wanted, applying)) outcomes.push(outcome);
+    for await (const outcome of appliedByLists(session, wanted, settings)) outcomes.push(outcome);
     return outcomes;
   };
-  for await (const outcomes of inOrder(batchesOf(targets, set, lineLimits), lineBatchesAtOnce, apply)) yield* outcomes;
+  const batches = batchesOf(targets, set, lineManifestsMax, lineBytesMax);
+  for await (const outcomes of inOrder(batches, lineBatchesAtOnce, apply)) yield* outcomes;
 }
 
 async function* appliedByLists(
   session: Session,
   targets: readonly ConvertedTarget[],
-  applying: Applying,
+  settings: ApplySettings,
 ): AsyncGenerator<Outcome> {
-  const batches = listsOf(targets, applying.set);
-  for await (const outcomes of inOrder(batches, listsAtOnce, (list) => applyList(session, list, applying)))
+  const lists = listsOf(targets, settings.set);
+  for await (const outcomes of inOrder(lists, listsAtOnce, (list) => applyList(session, list, settings)))
     yield* outcomes;
 }
 
-type List = { readonly namespace: string; readonly batch: Batch };
-
-/** Each of one namespace. */
-function* listsOf(targets: readonly ConvertedTarget[], set: string): Generator<List> {
-  for (const [namespace, own] of Map.groupBy(targets, (each) => each.namespace))
-    for (const batch of batchesOf(own, set, listLimits)) yield { namespace, batch };
+/** Batches of one namespace each. */
+function* listsOf(targets: readonly ConvertedTarget[], set: string): Generator<Batch> {
+  for (const own of Map.groupBy(targets, (each) => each.namespace).values())
+    yield* batchesOf(own, set, listManifestsMax, listBytesMax);
 }
 
 /** Made one by one, so that the marked copies of only a few batches are held. */
 function* batchesOf(
   targets: readonly ConvertedTarget[],
   set: string,
-  { manifestsMax, bytesMax }: BatchLimits,
+  manifestsMax: number,
+  bytesMax: number,
 ): Generator<Batch> {
   let entries: Entry[] = [];
   let bytes = 0;
@@ -128,7 +133,8 @@ function marked({ manifest, namespace }: ConvertedTarget, set: string): unknown 
   return { ...membersOf(manifest), metadata: { ...metadata, namespace, labels } };
 }
 
-async function applyList(session: Session, { namespace, batch }: List, { dryRun, hasBefore }: Applying) {
+async function applyList(session: Session, batch: Batch, { dryRun, hasBefore }: ApplySettings) {
+  const namespace = batch[0]?.wanted.namespace ?? '';
   const send = (isDry: boolean) =>
     completed(batch, (manifests) => session.client.apply({ namespace, manifests, dryRun: isDry }));
   const planned = hasBefore ? await send(true) : undefined;
@@ -140,7 +146,7 @@ async function applyList(session: Session, { namespace, batch }: List, { dryRun,
   });
 }
 
-type Answer = Partial<Pick<Applied, 'namespace'>> & Omit<Applied, 'namespace'>;
+type Answer = Omit<AppliedTarget, 'namespace'> & { readonly namespace?: string };
 
 const outcomesOf = (batch: Batch, answers: readonly Answer[]): readonly Outcome[] =>
   batch.flatMap(({ wanted }, index) => {
@@ -148,7 +154,9 @@ const outcomesOf = (batch: Batch, answers: readonly Answer[]): readonly Outcome[
     return answer ? [{ wanted, applied: { namespace: wanted.namespace, ...answer } }] : [];
   });
 
-/** In the order of the batch: what the server had no time for is sent again. undefined: nothing can be sent so. */
+/**
+ * The answers in the order of the batch: what the server had no time for is sent again. undefined: `send` has no route.
+ */
 async function completed(
   batch: Batch,
   send: (manifests: readonly unknown[]) => Promise<readonly Answer[] | undefined>,
@@ -177,4 +185,41 @@ async function beforeOf({ client }: Session, planned: readonly Answer[]) {
   const read = async ({ namespace = '', name = '' }: Answer) => client.target({ namespace, name });
   for await (const target of inOrder(changed, beforeAtOnce, read)) if (target) before.set(target.metadata.name, target);
   return before;
+}
+
+/** What became of a target that is to be deleted. `why`: it was not. */
+export type PruneOutcome = { readonly name: string; readonly why?: string };
+
+export const deletionsAtOnce = 8;
+const preconditionFailed = 412;
+
+/**
+ * Deletes the targets that an earlier `apply` of the same set stored and this one does not name, in the namespaces of
+ * the targets only. @throws ClientError
+ */
+export async function* pruneTargets(
+  session: Session,
+  targets: readonly ConvertedTarget[],
+  set: string,
+  dryRun: boolean,
+): AsyncGenerator<PruneOutcome> {
+  const kept = new Set(targets.map(qualifiedName));
+  const stale: TargetView['metadata'][] = [];
+  for (const namespace of new Set(targets.map((each) => each.namespace)))
+    for await (const { metadata } of session.client.targets({ namespace, labelSelector: `${setLabel}=${set}` }))
+      if (!kept.has(qualifiedName(metadata)) && metadata.deletionTimestamp === undefined) stale.push(metadata);
+  yield* inOrder(stale, deletionsAtOnce, (metadata) => pruneOne(session, metadata, dryRun));
+}
+
+/** Deletes the target only as it was listed: if another `apply` has just stored it again, it stays. */
+async function pruneOne({ client }: Session, metadata: TargetView['metadata'], dryRun: boolean): Promise<PruneOutcome> {
+  const { namespace, name, resourceVersion } = metadata;
+  try {
+    await client.remove({ namespace, name }, { dryRun, resourceVersion });
+    return { name };
+  } catch (error) {
+    if (error instanceof ClientError && error.status === preconditionFailed)
+      return { name, why: 'has changed meanwhile and stays: apply again' };
+    throw error;
+  }
 }

@@ -9,16 +9,19 @@ export const authKinds = ['aws', 'token', 'none'] as const;
 export type AuthKind = (typeof authKinds)[number];
 
 /** Absent: as AWS's own tools are configured. */
-export type AwsAccess = { readonly region?: string; readonly profile?: string };
+export type AwsAccess = { readonly region?: string | undefined; readonly profile?: string | undefined };
 
-type Signing = { readonly service?: string; readonly io: Io; readonly timeoutMs: number };
-
-/** What it signs with is never printed. @throws CliError if the region is not known */
-export async function signerOf(access: AwsAccess, url: URL | undefined, { io, ...signing }: Signing): Promise<Signer> {
-  const region = await regionOf(access, url);
+/** Its secrets are never printed. `service`: absent for the API. */
+export async function signerOf(
+  io: Io,
+  access: AwsAccess,
+  region: string,
+  timeoutMs: number,
+  service?: string,
+): Promise<Signer> {
   const { awsSigner } = await import('../../client/aws-signer.ts');
   const { profile } = access;
-  const signer = awsSigner({ ...signing, clock: io.clock, region, ...(profile !== undefined && { profile }) });
+  const signer = awsSigner({ region, service, profile, timeoutMs, clock: io.clock });
   io.hide(signer.secrets);
   return signer;
 }

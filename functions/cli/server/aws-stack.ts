@@ -3,8 +3,7 @@ import { request } from 'undici';
 import { codeOf } from '../../../shared/lib/error-code.ts';
 import { isRegion, regionOfHost } from '../../client/aws-region.ts';
 import { expiredCodes, expiredCredentials } from '../../client/aws-signer.ts';
-import { boundedText } from '../../client/bounded-body.ts';
-import { connectionsTo } from '../../client/connections.ts';
+import { boundedText, connectionsTo } from '../../client/connections.ts';
 import type { Io } from '../io.ts';
 import { CliError, exitCodes, WrongUse } from '../words/exit-codes.ts';
 import { type AwsAccess, regionOf, signerOf } from './aws-access.ts';
@@ -28,8 +27,8 @@ export async function stackApi(stack: string, access: AwsAccess, io: Io): Promis
   if (!stackPattern.test(stack)) throw new WrongUse(`--stack: ${stack} is no name of a stack, nor its ARN`);
   const region = await regionOf(access);
   if (!isRegion(region)) throw new WrongUse(`${region} is no region of AWS`);
-  const { status, text } = await described(stack, { ...access, region }, io);
-  if (status !== 200) throw refusedLine(text, { stack, region, status });
+  const { status, text } = await describeStack(stack, access, region, io);
+  if (status !== 200) throw refusalError(text, status, stack, region);
   const outputs = outputsOf(text);
   const url = apiOf(outputs);
   if (url !== undefined) return { url, region: regionOfHost(new URL(url)) ?? region };
@@ -40,12 +39,9 @@ export async function stackApi(stack: string, access: AwsAccess, io: Io): Promis
   );
 }
 
-type Answer = { readonly status: number; readonly text: string };
-type Place = Required<Pick<AwsAccess, 'region'>> & AwsAccess;
-
-async function described(stack: string, place: Place, io: Io): Promise<Answer> {
-  const url = endpointOf(place.region, io.env);
-  const signer = await signerOf(place, undefined, { service: 'cloudformation', io, timeoutMs });
+async function describeStack(stack: string, access: AwsAccess, region: string, io: Io) {
+  const url = endpointOf(region, io.env);
+  const signer = await signerOf(io, access, region, timeoutMs, 'cloudformation');
   const body = new URLSearchParams({ Action: 'DescribeStacks', Version: apiVersion, StackName: stack }).toString();
   const headers = await signer.sign({
     method: 'POST',
@@ -59,7 +55,7 @@ async function described(stack: string, place: Place, io: Io): Promise<Answer> {
     const answer = await request(url, { dispatcher: connections, method: 'POST', headers, body, signal });
     return { status: answer.statusCode, text: (await boundedText(answer.body, answerBytesMax)) ?? '' };
   } catch (error) {
-    const next = `is ${place.region} the region? Is there a proxy to name by HTTPS_PROXY?`;
+    const next = `is ${region} the region? Is there a proxy to name by HTTPS_PROXY?`;
     throw new CliError(`cannot reach CloudFormation at ${url.host} (${codeOf(error)}): ${next}`);
   } finally {
     await connections.destroy();
@@ -75,9 +71,7 @@ function endpointOf(region: string, env: Io['env']): URL {
   throw new WrongUse(`AWS_ENDPOINT_URL: ${given} is not a URL`);
 }
 
-type Asked = { readonly stack: string; readonly region: string; readonly status: number };
-
-function refusedLine(text: string, { stack, region, status }: Asked): CliError {
+function refusalError(text: string, status: number, stack: string, region: string): CliError {
   const code = between(text, '<Code>', '</Code>') ?? '';
   const line = (what: string, exitCode = exitCodes.failed) => new CliError(what, exitCode);
   if (expiredCodes.includes(code)) return line(expiredCredentials);
@@ -98,7 +92,7 @@ function refusedLine(text: string, { stack, region, status }: Asked): CliError {
   }
 }
 
-/** Of the one stack of the answer. Outputs contain no other elements with these names. */
+/** The outputs of the one stack in the answer. They contain no other elements with these names. */
 function outputsOf(text: string): ReadonlyMap<string, string> {
   const members = (between(text, '<Outputs>', '</Outputs>') ?? '').split('</member>');
   return new Map(
@@ -110,7 +104,9 @@ function outputsOf(text: string): ReadonlyMap<string, string> {
   );
 }
 
-/** In an app of the user's own, the only one of the construct; else the only address of API Gateway. */
+/**
+ * The output named after the construct, which is the only one in an app of the user's own; else the only API address.
+ */
 function apiOf(outputs: ReadonlyMap<string, string>): string | undefined {
   const isApi = (text: string) => regionOfHost(new URL(text)) !== undefined;
   const values = [...outputs.values()];

@@ -17,7 +17,7 @@ const contextSchema = z.strictObject({
   'token-file': z.string().optional(),
   namespace: z.string().optional(),
   auth: z.enum(authKinds).optional(),
-  /** Of an API on AWS. */
+  /** The region of an API on AWS. */
   region: z.string().optional(),
   profile: z.string().optional(),
 });

@@ -1,13 +1,14 @@
 /** Which server a command talks to, with which token and in which namespace. */
+
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { withoutUserinfo } from '../../../shared/lib/visible-text.ts';
 import type { ApiClient } from '../../client/api-client.ts';
 import { regionOfHost } from '../../client/aws-region.ts';
 import type { Io } from '../io.ts';
-import { milliseconds } from '../printing/durations.ts';
 import { CliError, exitCodes } from '../words/exit-codes.ts';
-import { type AuthKind, type AwsAccess, authKinds, signerOf } from './aws-access.ts';
+import { milliseconds } from '../words/option-values.ts';
+import { type AuthKind, type AwsAccess, authKinds, regionOf, signerOf } from './aws-access.ts';
 import { type Context, readConfig } from './config-file.ts';
 
 export type ConnectionFlags = {
@@ -27,7 +28,7 @@ export type Connection = {
   readonly token?: string;
   /** Requests are signed. */
   readonly aws?: AwsAccess;
-  /** Of targets that name none. */
+  /** The namespace of targets that name none. */
   readonly namespace: string;
   /** Whether the command line names it. */
   readonly isNamespaceGiven: boolean;
@@ -39,10 +40,10 @@ const namespaceDefault = 'default';
 /** A bulk registration may take 20 s. */
 const timeoutMsDefault = 30_000;
 const tokenBytesMax = 64 * 1024;
-/** Of a list, whose targets a command keeps to sort them: a hundred thousand of usual size. */
+/** Characters of a list that a command keeps to sort it: a hundred thousand targets of usual size. */
 export const listCharactersMax = 256 * 1024 * 1024;
 
-/** Options of every command that talks to the API. They can also stand before the name of the command. */
+/** Options of every command that talks to the API. They may also precede the name of the command. */
 export const connectionOptions = (): readonly Option[] => [
   new Option('--context <name>', 'a context of the configuration file'),
   new Option(
@@ -84,17 +85,18 @@ export function connectionOf(flags: ConnectionFlags, env: Io['env']): Connection
   const { server, context } = placeOf(flags, env);
   return {
     server,
-    ...authorizationOf(flags, { server, context, env }),
+    ...authorizationOf(flags, server, context, env),
     namespace: flags.namespace ?? context?.namespace ?? namespaceDefault,
     isNamespaceGiven: flags.namespace !== undefined,
     timeoutMs: flags.requestTimeout ?? timeoutMsDefault,
   };
 }
 
-type Place = { readonly server: Server; readonly context?: Context };
-
-/** An option precedes the environment, and that the current context. */
-function placeOf({ server, context }: ConnectionFlags, env: Io['env']): Place {
+/** An option precedes the environment, which precedes the current context. */
+function placeOf(
+  { server, context }: ConnectionFlags,
+  env: Io['env'],
+): { readonly server: Server; readonly context?: Context } {
   if (server) return { server };
   if (context === undefined && (env.PROBELET_URL ?? '') !== '')
     return { server: checkedServer('PROBELET_URL', env.PROBELET_URL ?? '') };
@@ -119,27 +121,25 @@ function checkedServer(source: string, text: string): Server {
   }
 }
 
-type TokenSources = { readonly context: Context | undefined; readonly env: Io['env'] };
-
-/** An API of API Gateway has signed requests, unless there is a token for another authorizer. */
+/** Requests to an API of API Gateway are signed, unless there is a token for another authorizer. */
 function authorizationOf(
   flags: ConnectionFlags,
-  { server, ...sources }: TokenSources & { readonly server: Server },
-): Pick<Connection, 'token' | 'aws'> {
-  const { context } = sources;
+  server: Server,
+  context: Context | undefined,
+  env: Io['env'],
+): { readonly token?: string; readonly aws?: AwsAccess } {
   const kind = flags.auth ?? context?.auth;
   if (kind === 'none') return {};
-  const { region, profile } = context ?? {};
-  const aws = { ...(region !== undefined && { region }), ...(profile !== undefined && { profile }) };
+  const aws = { region: context?.region, profile: context?.profile };
   if (kind === 'aws') return { aws };
-  const token = tokenOf(flags, sources);
+  const token = tokenOf(flags, context, env);
   if (token !== undefined) return { token };
   if (kind === 'token') throw new CliError('there is no token: give its file by --token-file, or set PROBELET_TOKEN');
   return regionOfHost(server.url) === undefined ? {} : { aws };
 }
 
 /** The token of a context goes to the server of that context only. */
-function tokenOf({ tokenFile }: ConnectionFlags, { context, env }: TokenSources): string | undefined {
+function tokenOf({ tokenFile }: ConnectionFlags, context: Context | undefined, env: Io['env']): string | undefined {
   if (tokenFile !== undefined) return tokenIn(tokenFile, '--token-file');
   const ofContext = context?.['token-file'];
   if (context && ofContext !== undefined) return tokenIn(ofContext, `context ${context.name}`);
@@ -166,7 +166,7 @@ function checkedToken(token: string, source: string): string {
   throw new CliError(`${source}: the token must be one word of printable ASCII characters`);
 }
 
-/** What a command that talks to the API works with. */
+/** The connection of a command and the client on it. */
 export type Session = Connection & { readonly client: ApiClient };
 
 /**
@@ -182,12 +182,12 @@ export async function withSession(
   const { server, token, aws, timeoutMs } = connection;
   const { clock, random, env } = io;
   if (token !== undefined) io.hide(() => [token]);
-  const signer = aws && (await signerOf(aws, server.url, { io, timeoutMs }));
+  const signer = aws && (await signerOf(io, aws, await regionOf(aws, server.url), timeoutMs));
   const client = apiClient({
     ...server,
-    ...(token !== undefined && { token }),
-    ...(signer && { signer }),
-    ...(stop && { stop }),
+    token,
+    signer,
+    stop,
     listCharactersMax,
     timeoutMs,
     clock,

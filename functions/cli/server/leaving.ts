@@ -1,8 +1,7 @@
 /** Waits until targets that terminate are gone, and their names free. */
 import { sleep } from '../../../shared/lib/clock.ts';
-import type { NamedTarget } from '../../client/paths.ts';
-import type { Io } from '../io.ts';
-import { progressOf } from '../printing/progress.ts';
+import type { NamedTarget } from '../../client/answers.ts';
+import { type Io, progressOf } from '../io.ts';
 import { CliError, exitCodes } from '../words/exit-codes.ts';
 import type { Session } from './connection.ts';
 
@@ -10,11 +9,16 @@ const pollMs = 500;
 /** After the grace period the target is removed by the next look of the schedule, on AWS once a minute. */
 const removalMs = 120_000;
 
-/** `timeoutMs`: of all of them together; absent: their grace periods, and two minutes for the removal. */
-export type Leaving = { readonly io: Io; readonly session: Session; readonly timeoutMs?: number };
-
-/** @throws CliError for the first that is still there in the end */
-export async function untilGone(targets: readonly NamedTarget[], { io, session, timeoutMs }: Leaving): Promise<void> {
+/**
+ * @param timeoutMs for all of them together; undefined: their grace periods, and two minutes for the removal
+ * @throws CliError for the first target that is still there in the end
+ */
+export async function untilGone(
+  io: Io,
+  session: Session,
+  targets: readonly NamedTarget[],
+  timeoutMs: number | undefined,
+): Promise<void> {
   const { clock } = io;
   const beganMs = clock.monotonicMs();
   const progress = progressOf(io);

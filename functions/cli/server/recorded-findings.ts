@@ -25,7 +25,7 @@ export type FindingRow = {
 export type RecordedProbe = {
   readonly container: string;
   readonly probeType: string;
-  /** Of the spec as it is. */
+  /** The period of the spec as it is now. */
   readonly periodSeconds: number;
 };
 

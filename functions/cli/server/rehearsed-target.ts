@@ -6,7 +6,7 @@ import { type RehearsedProbe, type RehearsedStep, rehearse } from '../../../shar
 import type { Io } from '../io.ts';
 import { documentText } from '../printing/documents.ts';
 import { joined, type Printable, printedLine, printedLines } from '../printing/printable.ts';
-import { effectOf, runText } from '../printing/rehearsed-text.ts';
+import { effectOf, runText } from '../printing/probe-text.ts';
 import { type Row, tableText } from '../printing/tables.ts';
 import { CliError, exitCodes } from '../words/exit-codes.ts';
 import { noTarget } from '../words/resources.ts';
@@ -14,17 +14,19 @@ import { connectionOf, flagsOf, withSession } from './connection.ts';
 import { findingRows, type RecordedFinding } from './recorded-findings.ts';
 
 /** The numbers of a probe. */
-export type Timed = Pick<
-  RehearsedProbe,
-  'initialDelaySeconds' | 'periodSeconds' | 'successThreshold' | 'failureThreshold'
->;
+export type ProbeNumbers = {
+  readonly initialDelaySeconds: number;
+  readonly periodSeconds: number;
+  readonly successThreshold: number;
+  readonly failureThreshold: number;
+};
 
 export type TargetRehearsal = {
   readonly target: string;
   /** Absent: all. */
   readonly type?: ProbeType | undefined;
   /** What the command line says in place of the probe's own. */
-  readonly changed: (own: Timed) => Timed;
+  readonly changed: (own: ProbeNumbers) => ProbeNumbers;
   readonly lifecycle?: 'static' | 'reported' | undefined;
   readonly output: 'table' | 'json';
 };
@@ -41,7 +43,9 @@ export async function rehearsedTarget(command: Command, io: Io, rehearsal: Targe
     if (!target || !events) throw noTarget(name, namespace);
     const probes = wantedProbes(target, rehearsal);
     if (probes.length === 0) throw noProbe(target, rehearsal);
-    const rehearsed = probes.map((each): Rehearsed => ({ ...each, rows: rowsOf(each, findingRows(events, each)) }));
+    const rehearsed = probes.map(
+      (each): RehearsedProbeRows => ({ ...each, rows: rowsOf(each, findingRows(events, each)) }),
+    );
     if (rehearsed.every(({ rows }) => rows.length === 0))
       throw new CliError(`nothing is recorded of target/${name}: 'probelet probe target/${name}' makes an attempt`);
     if (rehearsal.output === 'json') io.out(documentText(rehearsed, 'json'));
@@ -67,9 +71,9 @@ type WantedProbe = {
   readonly name: string;
   readonly container: string;
   readonly probeType: ProbeType;
-  /** Of the spec, which says when the attempts were made. */
+  /** The period of the spec, which says when the attempts were made. */
   readonly periodSeconds: number;
-  readonly own: Timed;
+  readonly own: ProbeNumbers;
   readonly probe: RehearsedProbe;
 };
 
@@ -97,7 +101,7 @@ type RecordedStep = Omit<RehearsedStep, 'afterMs'> & {
 /** `missing`: about how many findings before it are not known. */
 type RehearsedRow = { readonly missing?: number; readonly steps: readonly RecordedStep[] };
 
-type Rehearsed = WantedProbe & { readonly rows: readonly RehearsedRow[] };
+type RehearsedProbeRows = WantedProbe & { readonly rows: readonly RehearsedRow[] };
 
 /** Each row begins without a result, because what was before it is not known. */
 const rowsOf = ({ probe }: WantedProbe, rows: ReturnType<typeof findingRows>): readonly RehearsedRow[] =>
@@ -128,7 +132,7 @@ function stepsOf(probe: RehearsedProbe, findings: readonly RecordedFinding[]): r
 
 const head: Row = ['PROBE', 'TIME', 'FINDING', 'RUN', 'RESULT', 'EFFECT', 'PUBLISHED'];
 
-function textOf({ name, own, probe, rows }: Rehearsed, io: Io): Printable {
+function textOf({ name, own, probe, rows }: RehearsedProbeRows, io: Io): Printable {
   let count = 0;
   const table = rows.flatMap(({ missing, steps }): readonly Row[] => [
     ...(missing === undefined ? [] : [['', missingText(missing), '', '', 'unknown', '', '']]),
@@ -142,7 +146,7 @@ function textOf({ name, own, probe, rows }: Rehearsed, io: Io): Printable {
 
 const missingText = (missing: number): string => (missing === 0 ? 'another container' : `about ${missing} unknown`);
 
-const thresholdsText = (own: Timed, probe: Timed): string =>
+const thresholdsText = (own: ProbeNumbers, probe: ProbeNumbers): string =>
   (['failureThreshold', 'successThreshold'] as const)
     .map((field) => `${field} ${probe[field]}${probe[field] === own[field] ? '' : ` instead of ${own[field]}`}`)
     .join(', ');

@@ -6,7 +6,7 @@ export const exitCodes = {
   wrongUse: 2,
   notInTime: 3,
   notFound: 4,
-  /** Of `diff`, whose exit code 1 says that something differs. */
+  /** For `diff`, whose exit code 1 means that something differs. */
   notCompared: 5,
 } as const;
 

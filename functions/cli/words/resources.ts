@@ -1,4 +1,4 @@
-/** What commands are about: a kind and names, as arguments give them. */
+/** The arguments of commands: a kind of resource, and names. */
 import { nearest } from '../../../shared/lib/nearest.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 
@@ -21,10 +21,10 @@ export const resourceWords: readonly string[] = Object.keys(aliases);
 /** Names of targets at most in one command line. */
 const namesMax = 1_000;
 
-export type Wanted = { readonly resource: Resource; readonly names: readonly string[] };
+export type NamedResources = { readonly resource: Resource; readonly names: readonly string[] };
 
 /** `targets`, `target/a`, `target a b`. @throws CliError */
-export function wantedOf(words: readonly string[]): Wanted {
+export function wantedOf(words: readonly string[]): NamedResources {
   const [first = '', ...rest] = words;
   const [kind = '', ...slashed] = first.split('/');
   const resource = resourceOf(kind);

@@ -13,7 +13,7 @@ import { storedOf } from '../../../shared/api/targets/stored-target.ts';
 import { conditionsView } from '../../../shared/api/targets/target-view.ts';
 import { bucketCount } from '../../../shared/core/shards/slots.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import { pacer } from '../../../shared/lib/pace.ts';
+import { pacer } from '../../../shared/lib/slices.ts';
 import { bucketName, bucketPk, prefixEnd, targetAddress } from '../../../shared/store/records/keys.ts';
 import type { Item, Store } from '../../../shared/store/store.ts';
 import { groupedByTarget } from '../../../shared/table/targets.ts';

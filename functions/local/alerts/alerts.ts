@@ -1,7 +1,7 @@
 /** Alerts of one process: reads each target again after its events, and all of them from time to time. */
 import { existsSync } from 'node:fs';
 import { type Alerting, type AlertingPorts, type AlertLog, startAlerting } from '../../../shared/alerts/alerting.ts';
-import type { EventEnvelope } from '../../../shared/bus/envelope.ts';
+import type { EventEnvelope } from '../../../shared/bus/bus.ts';
 import type { InProcessBus } from '../../../shared/bus/in-process.ts';
 import type { AllowList } from '../../../shared/exec/allow-list.ts';
 import { type Clock, sleep } from '../../../shared/lib/clock.ts';

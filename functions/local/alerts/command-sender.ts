@@ -3,7 +3,7 @@ import type { Notification } from '../../../shared/alerts/alert-state.ts';
 import { type SendOutcome, sendMsMax } from '../../../shared/alerts/delivery.ts';
 import type { CommandReceiver } from '../../../shared/alerts/formats/receiver.ts';
 import { notificationJson } from '../../../shared/alerts/formats/webhook.ts';
-import { shownNotification } from '../../../shared/alerts/shown-notification.ts';
+import { shownNotification } from '../../../shared/alerts/notification-text.ts';
 import type { AllowList } from '../../../shared/exec/allow-list.ts';
 import { commandProcesses } from '../../../shared/exec/command-processes.ts';
 import { localCommands } from '../../../shared/exec/local.ts';

@@ -6,7 +6,7 @@ import { alertRequest } from '../../../shared/alerts/formats/formats.ts';
 import type { HttpReceiver } from '../../../shared/alerts/formats/receiver.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { retryAfterMs } from '../../../shared/lib/retry-after.ts';
-import { boundedBytes } from '../../client/bounded-body.ts';
+import { boundedBytes } from '../../client/connections.ts';
 import { answerLine } from './answer-line.ts';
 
 /** Bytes of an answer that are read, so that the connection can be used again. */

@@ -1,13 +1,12 @@
 /** Removes the targets of the configuration that its files name no longer. */
-
-import type { ApiDeps } from '../../../shared/api/deps.ts';
 import { scanTargets } from '../../../shared/api/lists/scan.ts';
+import type { ApiDeps } from '../../../shared/api/ports/deps.ts';
 import { configFileAnnotation } from '../../../shared/api/schema/annotations.ts';
-import { changeTarget } from '../../../shared/api/targets/change-target.ts';
+import { changeTarget, type Plan } from '../../../shared/api/targets/change-target.ts';
+import type { StoredTarget } from '../../../shared/api/targets/stored-target.ts';
 import { planDelete } from '../../../shared/api/targets/target-plans.ts';
 import type { TargetRecord } from '../../../shared/core/spec/records.ts';
-import { pacer } from '../../../shared/lib/pace.ts';
-import { sliceMs } from '../../../shared/lib/slices.ts';
+import { pacer, sliceMs } from '../../../shared/lib/slices.ts';
 import { targetAddress } from '../../../shared/store/records/keys.ts';
 import type { ConfigSources } from './config-sources.ts';
 import { isInDoubt, type Known } from './known-file.ts';
@@ -46,17 +45,10 @@ export async function prune(deps: ApiDeps, { sources, known, signal }: Pruning):
 /** Unless another client has made the target its own meanwhile. */
 async function remove(deps: ApiDeps, { namespace, name }: TargetRecord, file: string): Promise<void> {
   const address = targetAddress(namespace, name);
-  const context = { address, preconditions: { mustBeNew: false }, identity: {}, nowMs: deps.clock.nowMs() };
-  const begin = planDelete(context, undefined);
-  const outcome = await changeTarget(deps, {
-    address,
-    plan: (stored) =>
-      stored && stored.target.annotations[configFileAnnotation] !== file
-        ? { kind: 'unchanged', stored }
-        : begin(stored),
-    reason: 'DeletionRequested',
-    dryRun: false,
-  });
+  const begin = planDelete(address, { mustBeNew: false }, undefined, deps.clock.nowMs());
+  const plan = (stored: StoredTarget | undefined): Plan =>
+    stored && stored.target.annotations[configFileAnnotation] !== file ? { kind: 'unchanged', stored } : begin(stored);
+  const outcome = await changeTarget(deps, address, plan, 'DeletionRequested', false);
   if (outcome.kind === 'ok' && outcome.stored.target.deletionTimestampMs !== undefined)
     deps.log.info('target removed: no file of the configuration names it any more', { namespace, name, file });
 }

@@ -1,7 +1,7 @@
 /** Registers targets of the configuration's files, as the API does for a client. */
 
-import type { ApiDeps } from '../../../shared/api/deps.ts';
 import { ok, type problemDocument } from '../../../shared/api/http/problem.ts';
+import type { ApiDeps } from '../../../shared/api/ports/deps.ts';
 import { manifestsMax } from '../../../shared/api/routes/apply.ts';
 import { configFileAnnotation } from '../../../shared/api/schema/annotations.ts';
 import { applyManifests } from '../../../shared/api/targets/apply-manifests.ts';
@@ -28,7 +28,7 @@ export async function registered(
   file: string,
 ): Promise<readonly PutOutcome[]> {
   const entries = batch.map(({ manifest }, document) => ({ document, manifest: ok(marked(manifest, file)) }));
-  const applied = await applyManifests(deps, { namespace: batch[0]?.namespace ?? '', dryRun: false, entries });
+  const applied = await applyManifests(deps, entries, batch[0]?.namespace ?? '', false);
   return applied.kind === 'applied' ? applied.items : batch.map(() => ({ status: applied.status, problem: applied }));
 }
 

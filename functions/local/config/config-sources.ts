@@ -3,8 +3,8 @@ import type { BigIntStats, Dirent } from 'node:fs';
 import { glob, stat } from 'node:fs/promises';
 import { dirname, matchesGlob, relative, resolve, sep } from 'node:path';
 import type { TargetFiles } from '../../../shared/config/config-schema.ts';
+import { readFault } from '../../../shared/lib/bounded-file.ts';
 import { codeOf } from '../../../shared/lib/error-code.ts';
-import { readFault } from '../../../shared/lib/read-fault.ts';
 import { fileBytesMax } from '../../../shared/manifest/limits.ts';
 
 /** A file that exists. */

@@ -2,7 +2,7 @@
  * Registers the targets of the configuration's files, and removes those that no file names any more. It writes as the
  * API does for a client. An annotation names the file of each target, so nothing else is ever removed.
  */
-import type { ApiDeps } from '../../../shared/api/deps.ts';
+import type { ApiDeps } from '../../../shared/api/ports/deps.ts';
 import type { TargetFiles } from '../../../shared/config/config-schema.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { fileErrorsMax } from '../../../shared/manifest/limits.ts';

@@ -2,7 +2,7 @@
  * Follows the configuration: reads it again when it or one of its files changes, and on request. A version that is
  * wrong changes nothing.
  */
-import type { ApiDeps } from '../../../shared/api/deps.ts';
+import type { ApiDeps } from '../../../shared/api/ports/deps.ts';
 import { type Clock, sleep } from '../../../shared/lib/clock.ts';
 import { InvalidOption } from '../options/option-values.ts';
 import { configParser } from '../threads/config-parser.ts';

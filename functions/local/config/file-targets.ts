@@ -4,8 +4,7 @@
  */
 import { realpathSync } from 'node:fs';
 import { relative } from 'node:path';
-import { readPlaced } from '../../../shared/lib/bounded-file.ts';
-import { readFault } from '../../../shared/lib/read-fault.ts';
+import { readFault, readPlaced } from '../../../shared/lib/bounded-file.ts';
 import { convertFile, type FileError, type Note, type Tally, tallyOf } from '../../../shared/manifest/convert.ts';
 import { fileBytesMax } from '../../../shared/manifest/limits.ts';
 import type { Place } from '../../../shared/manifest/manifest.ts';

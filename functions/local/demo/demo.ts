@@ -5,7 +5,7 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { EventEnvelope } from '../../../shared/bus/envelope.ts';
+import type { EventEnvelope } from '../../../shared/bus/bus.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import { startRuntime } from '../process/runtime.ts';

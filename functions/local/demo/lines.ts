@@ -1,5 +1,5 @@
 /** Formats events and a target's event history for `npm run demo`. */
-import type { EventEnvelope } from '../../../shared/bus/envelope.ts';
+import type { EventEnvelope } from '../../../shared/bus/bus.ts';
 
 /** Returns one line, or undefined if the event does not concern a target. */
 export function eventLine({ 'detail-type': type, detail }: EventEnvelope): string | undefined {

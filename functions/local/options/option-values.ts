@@ -11,8 +11,7 @@ import {
 } from '../../../shared/core/spec/secret-hosts.ts';
 import { type AllowList, parseAllowList } from '../../../shared/exec/allow-list.ts';
 import type { Canary } from '../../../shared/holder/run.ts';
-import { readBounded } from '../../../shared/lib/bounded-file.ts';
-import { readFault } from '../../../shared/lib/read-fault.ts';
+import { readBounded, readFault } from '../../../shared/lib/bounded-file.ts';
 import { canaryOf } from '../../canary.ts';
 import { secretVariablePrefix } from '../process/environment-secrets.ts';
 

@@ -9,7 +9,7 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import type { Log } from '../../../shared/lib/log.ts';
 import type { Random } from '../../../shared/lib/random.ts';
 import { type SqsQueue, sqsQueue } from '../../../shared/queue/sqs.ts';
-import { sqsClient } from '../../../shared/queue/sqs-client.ts';
+import { sqsClient } from '../../../shared/queue/sqs-call.ts';
 import { dynamodbClient } from '../../../shared/store/dynamodb/client.ts';
 import { dynamodbStore } from '../../../shared/store/dynamodb/dynamodb.ts';
 import { layoutKey } from '../../../shared/store/records/keys.ts';

@@ -14,7 +14,7 @@ import {
 import { bucketCount } from '../../../shared/core/shards/slots.ts';
 import type { TargetRecord } from '../../../shared/core/spec/records.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import { pacer } from '../../../shared/lib/pace.ts';
+import { pacer } from '../../../shared/lib/slices.ts';
 import { decodeTarget } from '../../../shared/store/records/items.ts';
 import { bucketName, bucketPk, isTargetKey, targetPrefix } from '../../../shared/store/records/keys.ts';
 import type { ItemChange } from '../../../shared/store/sqlite/sqlite.ts';

@@ -3,7 +3,7 @@
  * memory.
  */
 import { apiApp } from '../../../shared/api/app.ts';
-import type { ShardDoubt } from '../../../shared/api/deps.ts';
+import type { ShardDoubt } from '../../../shared/api/ports/deps.ts';
 import { functionMb } from '../../../shared/core/shards/layout.ts';
 import { fleetLimits, withLimits } from '../../../shared/core/shards/quota.ts';
 import type { ScheduleOutcome } from '../../../shared/schedule/schedule.ts';

@@ -12,7 +12,7 @@ export class DataDirUnusable extends Error {
 
 const othersMayWrite = 0o022;
 /** Parent folders may be writable by a group, because many systems create a group for each user. */
-const anybodyMayWrite = 0o002;
+const writableByOthers = 0o002;
 const othersMayReadOrWrite = 0o066;
 const ownerReadsAndWrites = 0o600;
 const sticky = 0o1000;
@@ -61,7 +61,7 @@ export function requireOwnWay(folder: string): void {
 /** The owner of a folder may rename what is in it. */
 function requireOwnParent(path: string, { uid, mode }: Stats): void {
   if (!isOwn(uid)) throw foreign(path, uid, 'choose a folder that is not inside it');
-  if ((mode & anybodyMayWrite) !== 0 && (mode & sticky) === 0) throw writable(path);
+  if ((mode & writableByOthers) !== 0 && (mode & sticky) === 0) throw writable(path);
 }
 
 const foreign = (path: string, uid: number, remedy: string) =>

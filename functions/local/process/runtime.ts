@@ -3,7 +3,7 @@
  * the machine's network.
  */
 import { apiApp } from '../../../shared/api/app.ts';
-import type { ApiDeps } from '../../../shared/api/deps.ts';
+import type { ApiDeps } from '../../../shared/api/ports/deps.ts';
 import { type InProcessBus, inProcessBus } from '../../../shared/bus/in-process.ts';
 import { processLimits, withLimits } from '../../../shared/core/shards/quota.ts';
 import type { RunView } from '../../../shared/holder/shard-run.ts';

@@ -2,8 +2,7 @@
  * status-sync within a process that publishes events. It is level-triggered and its writes are conditional, so any
  * number of instances may run at once.
  */
-import type { Bus } from '../../../shared/bus/bus.ts';
-import type { EventEnvelope } from '../../../shared/bus/envelope.ts';
+import type { Bus, EventEnvelope } from '../../../shared/bus/bus.ts';
 import { type InProcessBus, inProcessBus } from '../../../shared/bus/in-process.ts';
 import { type StatusSyncPorts, syncTarget } from '../../../shared/status-sync/sync.ts';
 

@@ -1,7 +1,8 @@
 /** `npm start -- --worker`: holds the shards that it receives, up to its limit, and hands them over when it stops. */
-import type { Health } from '../../../shared/api/deps.ts';
+
 import { bearerToken } from '../../../shared/api/http/bearer-token.ts';
 import { jsonResponse, problem, problemResponse } from '../../../shared/api/http/problem.ts';
+import type { Health } from '../../../shared/api/ports/deps.ts';
 import { healthView } from '../../../shared/api/routes/operations.ts';
 import { type Host, hostShards } from '../../../shared/holder/host.ts';
 import { newSocketBudget } from '../../../shared/holder/probing/sockets.ts';

@@ -2,7 +2,7 @@
  * Lets the bodies of a few requests be worked on at once. A parsed body takes several times the memory of its text, and
  * what lives until its request is answered outlives the cheap collections of garbage: many at once make long pauses.
  */
-import type { ApiDeps } from '../../../shared/api/deps.ts';
+import type { ApiDeps } from '../../../shared/api/ports/deps.ts';
 import type { Slices } from '../../../shared/lib/slices.ts';
 import { WaitingRequests } from './waiting-requests.ts';
 

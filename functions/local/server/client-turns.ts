@@ -2,8 +2,7 @@
  * The part of each turn of the event loop in which the clients of the API are served, all of them together: what they
  * send is read, and what they ask for is done, in pieces. Probing has the rest, so no number of requests delays it.
  */
-import { loopTurns } from '../../../shared/lib/loop-turns.ts';
-import { type Rest, type Slices, type SlicesPorts, slices } from '../../../shared/lib/slices.ts';
+import { loopTurns, type Rest, type Slices, type SlicesPorts, slices } from '../../../shared/lib/slices.ts';
 
 /**
  * Those without a valid token have a part of their own, so that they take nothing from those with one. So has the first

@@ -1,7 +1,7 @@
 /** Parses YAML that clients send: a short text at once, others in a thread of their own, one after the other. */
 import { extname } from 'node:path';
-import type { ParseYaml } from '../../../shared/api/deps.ts';
-import type { ParsedDocuments } from '../../../shared/api/http/json-text.ts';
+import type { ParseYaml } from '../../../shared/api/http/body.ts';
+import type { ParsedDocuments } from '../../../shared/api/http/json.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { type WaitingRequest, WaitingRequests } from '../server/waiting-requests.ts';
 import { AskedThread } from './asked-thread.ts';
@@ -34,7 +34,7 @@ export function yamlParser(clock: Clock): YamlParser {
   };
   return {
     async parse(text, signal) {
-      if (text.length <= shortMax) return (await import('../../../shared/api/http/yaml-text.ts')).parseYaml(text);
+      if (text.length <= shortMax) return (await import('../../../shared/api/http/yaml.ts')).parseYaml(text);
       if (last !== undefined && !(await waiting.wait({ signal })))
         return { kind: 'malformed', reason: 'the client has gone' };
       last = parseNow(text);

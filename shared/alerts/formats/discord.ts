@@ -1,7 +1,14 @@
 /** A message of Discord's webhooks with one embed. */
 import type { Notification } from '../alert-state.ts';
-import { cutText, incidentLines, isoInstant, type Outlook, outlookOf, titleText } from '../notification-text.ts';
-import { inMarkdown } from '../shown-notification.ts';
+import {
+  cutText,
+  incidentLines,
+  inMarkdown,
+  isoInstant,
+  type Outlook,
+  outlookOf,
+  titleText,
+} from '../notification-text.ts';
 import { type AlertRequest, jsonRequest } from './receiver.ts';
 
 /** Discord's limits of an embed. Together they stay below 6,000. */

@@ -1,7 +1,14 @@
 /** A mail of plain text. Its Message-ID is stable, and mails of one batch are one thread. */
 import type { Notification } from '../alert-state.ts';
-import { cutText, incidentLines, isoInstant, type Outlook, outlookOf, titleText } from '../notification-text.ts';
-import { shownNotification } from '../shown-notification.ts';
+import {
+  cutText,
+  incidentLines,
+  isoInstant,
+  type Outlook,
+  outlookOf,
+  shownNotification,
+  titleText,
+} from '../notification-text.ts';
 import type { MailReceiver } from './receiver.ts';
 
 const subjectCharactersMax = 200;

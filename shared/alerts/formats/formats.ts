@@ -1,6 +1,6 @@
 /** The format of each kind of receiver over HTTP. */
 import type { Notification } from '../alert-state.ts';
-import { shownNotification } from '../shown-notification.ts';
+import { shownNotification } from '../notification-text.ts';
 import { alertmanagerRequest } from './alertmanager.ts';
 import { discordRequest } from './discord.ts';
 import { opsgenieRequest } from './opsgenie.ts';

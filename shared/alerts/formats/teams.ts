@@ -1,7 +1,6 @@
 /** An Adaptive Card in the message that a Teams workflow ("when a webhook request is received") takes. */
 import type { Notification } from '../alert-state.ts';
-import { cutText, incidentLines, type Outlook, outlookOf, titleText } from '../notification-text.ts';
-import { inMarkdown } from '../shown-notification.ts';
+import { cutText, incidentLines, inMarkdown, type Outlook, outlookOf, titleText } from '../notification-text.ts';
 import { type AlertRequest, jsonRequest } from './receiver.ts';
 
 /** Teams refuses messages above 28 KB. A character has at most three bytes in UTF-8, and escaped at most six. */

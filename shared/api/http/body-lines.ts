@@ -3,29 +3,25 @@
  * body is read no faster than its lines are taken.
  */
 import { gathered } from '../../lib/gathered.ts';
-import { brokenOff, decodedText, requestBodyBytesMax, tooLarge } from './body.ts';
-import { type Checked, type Problem, problem } from './problem.ts';
+import { decodedText, requestBodyBytesMax, tooLarge } from './body.ts';
+import { brokenOff, type Checked, type Problem, problem } from './problem.ts';
 
 /** `number`: from 1. `text`: the problem, if the line is refused unread. */
 export type BodyLine = { readonly number: number; readonly text: Checked<string> };
 
-export type LineLimits = {
-  /** Of the whole body. */
-  readonly bytesMax: number;
-  readonly linesMax: number;
-};
-
-/** A line may have what a body of one target may have. */
+/** A line may be as large as the body of one target. */
 const lineBytesMax = requestBodyBytesMax;
 const lineFeed = 0x0a;
 
 /**
  * Blank lines count and are left out. A line that is too long is a problem of its own; a body that is too long, has too
  * many lines or breaks off ends with a problem in the place of the line that was not read.
+ * @param bytesMax the size of the whole body
  */
 export async function* bodyLines(
   body: AsyncIterable<Uint8Array>,
-  { bytesMax, linesMax }: LineLimits,
+  bytesMax: number,
+  linesMax: number,
 ): AsyncGenerator<BodyLine> {
   const line = lineBuffer();
   let number = 1;
@@ -71,7 +67,7 @@ function lineBuffer() {
   let bytes = gathered(lineBytesMax);
   let length = 0;
   return {
-    /** Of a line that is too long nothing more is kept. */
+    /** Keeps no more of a line that is too long. */
     add(part: Uint8Array): void {
       length += part.byteLength;
       bytes.add(part);

@@ -1,17 +1,15 @@
 /** The body of a request: read up to a limit, decoded by its media type. */
-
+import type { Clock } from '../../lib/clock.ts';
 import { gathered } from '../../lib/gathered.ts';
 import { ownProperty } from '../../lib/own-property.ts';
-import { pacer } from '../../lib/pace.ts';
-import { sliceMs } from '../../lib/slices.ts';
-import type { ApiDeps, ParseYaml } from '../deps.ts';
-import { type ParsedDocuments, parseJson, parseLargeJson } from './json-text.ts';
-import { type Checked, ok, type Problem, problem } from './problem.ts';
+import { pacer, sliceMs } from '../../lib/slices.ts';
+import { type ParsedDocuments, parseJson, parseLargeJson } from './json.ts';
+import { brokenOff, type Checked, ok, type Problem, problem } from './problem.ts';
 
 export const requestBodyBytesMax = 64 * 1024;
-/** Of JSON for routes that take many targets. */
+/** The largest JSON body of a route that takes many targets. */
 export const largeBytesMax = 1024 * 1024;
-/** Values of such a body. */
+/** Values in a body of that size. */
 const largeValuesMax = 150_000;
 
 /** Media types that a route accepts, each with its syntax. */
@@ -29,8 +27,25 @@ export const mergePatchMediaTypes: MediaTypes = {
   'application/merge-patch+yaml': 'yaml',
 };
 
+/** What reading a body shares with the process around the API. */
+export type BodyDeps = {
+  readonly clock: Clock;
+  /**
+   * Awaited before each slow piece of a request. Resolves when the request may continue; rejects if the client has
+   * gone. Absent: nothing else needs the thread.
+   */
+  readonly pause?: () => Promise<void>;
+  /** Awaited before the body of a request takes memory. Its place is free once the request is answered. */
+  readonly admit?: (request: Request) => Promise<void>;
+  /** Parses YAML beside this thread. Absent: in it. */
+  readonly parseYaml?: ParseYaml;
+};
+
+/** Never rejects. When the signal is aborted, the answer no longer matters. */
+export type ParseYaml = (text: string, signal: AbortSignal) => ParsedDocuments | Promise<ParsedDocuments>;
+
 export type BodyOptions = {
-  readonly deps: Pick<ApiDeps, 'clock' | 'pause' | 'admit' | 'parseYaml'>;
+  readonly deps: BodyDeps;
   /** Whether it may have `largeBytesMax`, as JSON only: YAML takes a hundred times as long to parse. */
   readonly isLarge?: boolean;
   /** The advice for a client that sends several documents, if there is any. */
@@ -44,12 +59,12 @@ export type BodyOptions = {
 export async function readBody(
   request: Request,
   mediaTypes: MediaTypes,
-  { several, ...options }: BodyOptions,
+  options: BodyOptions,
 ): Promise<Checked<unknown>> {
   const documents = await readDocuments(request, mediaTypes, options);
   if (documents.kind === 'problem') return documents;
   const [document = null, ...others] = documents.value;
-  const detail = `more than one document${several === undefined ? '' : `: ${several}`}`;
+  const detail = `more than one document${options.several === undefined ? '' : `: ${options.several}`}`;
   return others.length === 0 ? ok(document) : problem(400, 'malformed-body', detail);
 }
 
@@ -57,15 +72,18 @@ export async function readBody(
 export async function readDocuments(
   request: Request,
   mediaTypes: MediaTypes,
-  options: Omit<BodyOptions, 'several'>,
+  { deps, isLarge = false }: BodyOptions,
 ): Promise<Checked<readonly unknown[]>> {
   const syntax = ownProperty(mediaTypes, mediaTypeOf(request));
   if (!syntax) return unsupported(request, mediaTypes);
-  const text = await readText(request, syntax === 'json' && options.isLarge ? largeBytesMax : requestBodyBytesMax);
+  const text = await readText(request, syntax === 'json' && isLarge ? largeBytesMax : requestBodyBytesMax);
   if (text.kind === 'problem') return text;
-  const parsed = await (syntax === 'json' ? parsedJson : parsedYaml)(text.value, options, request);
-  // What comes of the body is a piece of work of its own.
-  await options.deps.pause?.();
+  const parsed =
+    syntax === 'json'
+      ? await parsedJson(text.value, request, deps, isLarge)
+      : await parsedYaml(text.value, request, deps);
+  // Whatever follows is another piece of work.
+  await deps.pause?.();
   return parsed.kind === 'parsed' ? ok(parsed.documents) : problem(400, 'malformed-body', parsed.reason);
 }
 
@@ -78,23 +96,17 @@ export function streamedBody(request: Request, mediaTypes: MediaTypes, bytesMax:
   return lengthProblem(request, bytesMax) ?? ok(request.body);
 }
 
-type Parsing = Omit<BodyOptions, 'several'>;
-
-async function parsedJson(
-  text: string,
-  { deps, isLarge = false }: Parsing,
-  request: Request,
-): Promise<ParsedDocuments> {
+async function parsedJson(text: string, request: Request, deps: BodyDeps, isLarge: boolean): Promise<ParsedDocuments> {
   await deps.admit?.(request);
   if (!isLarge) return parseJson(text);
-  return parseLargeJson(text, { valuesMax: largeValuesMax, pause: deps.pause ?? pacer(deps.clock, sliceMs) });
+  return parseLargeJson(text, largeValuesMax, deps.pause ?? pacer(deps.clock, sliceMs));
 }
 
 /** Loaded on demand: a function's cold start does not wait for a parser that few requests need. */
-async function parsedYaml(text: string, { deps }: Parsing, request: Request): Promise<ParsedDocuments> {
-  const parse: ParseYaml = deps.parseYaml ?? (await import('./yaml-text.ts')).parseYaml;
+async function parsedYaml(text: string, request: Request, deps: BodyDeps): Promise<ParsedDocuments> {
+  const parse: ParseYaml = deps.parseYaml ?? (await import('./yaml.ts')).parseYaml;
   const parsed = await parse(text, request.signal);
-  // Not before: one text after the other is parsed, and those that wait for that keep none in JSON waiting.
+  // Admitted only now: texts are parsed one after the other, and those that wait must not keep JSON bodies waiting.
   await deps.admit?.(request);
   return parsed;
 }
@@ -160,9 +172,6 @@ export function decodedText(bytes: Uint8Array, what: 'body' | 'line'): Checked<s
     return problem(400, 'malformed-body', `The ${what} is not UTF-8.`);
   }
 }
-
-/** The client has disconnected, or its chunks are malformed: the service cannot correct either. */
-export const brokenOff = problem(400, 'malformed-body', 'The body broke off.');
 
 /** Stops reading at the limit, regardless of the length header. */
 async function readBytes(request: Request, bytesMax: number): Promise<Checked<Uint8Array>> {

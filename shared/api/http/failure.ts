@@ -1,15 +1,20 @@
-/** The problem for an exception, at the API's edge and at an entry of a batch: an unreachable store, or a bug. */
+/**
+ * Exceptions at the API's edge: an unreachable store, or a bug. Apart from the problems themselves, which the command
+ * line uses too and without a store.
+ */
 import { deniedForMs } from '../../aws/access.ts';
+import type { Log } from '../../lib/log.ts';
 import { StoreDenied, StoreUnavailable } from '../../store/store.ts';
-import type { ApiDeps } from '../deps.ts';
-import { brokenOff } from './body.ts';
-import { type Problem, problem } from './problem.ts';
+import { brokenOff, type Problem, problem } from './problem.ts';
 
 /** Thrown where a request waits for its next piece of work. No answer reaches the client. */
 export class ClientGone extends Error {}
 
-/** 503 with the time after which to try again, or 500; both are logged. */
-export function problemOfError({ log }: Pick<ApiDeps, 'log'>, error: unknown): Problem {
+/**
+ * The problem for an exception that reached the API's edge or an entry of a batch. 503 with the time after which to try
+ * again for an unreachable store, 500 for a bug; both are logged.
+ */
+export function problemOfError(log: Log, error: unknown): Problem {
   if (error instanceof ClientGone) return brokenOff;
   if (error instanceof StoreDenied)
     return {

@@ -1,7 +1,8 @@
 /** RFC 9457 problems: every refusal of the API is one and names each invalid field by its JSON Pointer. */
-
 import type { Excess } from '../../core/shards/quota.ts';
 import type { FieldProblem } from '../../core/spec/field-problem.ts';
+import './zod-openapi.ts';
+import * as z from 'zod';
 
 /** An invalid query parameter or header. */
 export type ParameterError = { readonly parameter: string; readonly detail: string };
@@ -86,6 +87,29 @@ export function problemText(refusal: Problem) {
   } as const;
 }
 
+/** The shape of a problem document, for the OpenAPI document. */
+export const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    errors: z
+      .array(
+        z.object({
+          pointer: z.string().optional().openapi({ description: 'JSON Pointer of the wrong field.' }),
+          parameter: z.string().optional().openapi({ description: 'Name of the wrong parameter or header.' }),
+          detail: z.string(),
+        }),
+      )
+      .optional(),
+    quota: z
+      .object({ limit: z.string(), max: z.number(), now: z.number(), asked: z.number() })
+      .optional()
+      .openapi({ description: 'With 429: the limit, its value, what there is, and what was asked for on top.' }),
+  })
+  .openapi('Problem', { description: 'RFC 9457' });
+
 /** The RFC 9457 document of a problem. */
 export function problemDocument({ status, slug, detail, errors, quota }: Problem) {
   return {
@@ -114,3 +138,6 @@ export function jsonTextResponse(
     headers: { 'content-type': 'application/json', ...everywhere, ...headers },
   });
 }
+
+/** The client has disconnected, or its chunks are malformed: the service cannot correct either. */
+export const brokenOff = problem(400, 'malformed-body', 'The body broke off.');

@@ -1,11 +1,17 @@
-/** One page of a list of targets: in the table's order, or sorted if the table is small enough to be read whole. */
-import { pacer } from '../../lib/pace.ts';
-import { sliceMs } from '../../lib/slices.ts';
-import type { ApiDeps } from '../deps.ts';
+/**
+ * One page of a list of targets, and the token for the rest.
+ *
+ * The table has one order, by bucket and name, and no index for another one: an index would cost a write for every
+ * change of a result. So a page in the table's order is a scan from the token's position until the page is full. A
+ * sorted page reads all targets and keeps the candidates that the page may need; the token is the sort key of its last
+ * target. That works for a table of at most `scannedMax` targets; a larger one is listed in its own order, and the
+ * answer says so.
+ */
+import { specProbes } from '../../core/spec/spec.ts';
+import { pacer, sliceMs } from '../../lib/slices.ts';
 import { type Problem, problem } from '../http/problem.ts';
+import type { ApiDeps } from '../ports/deps.ts';
 import type { StoredTarget } from '../targets/stored-target.ts';
-import { continueToken, sortedToken } from './continue-token.ts';
-import { compareKeys, type SortKey, type SortOrder, sortKeyOf } from './list-order.ts';
 import { type Position, scanTargets } from './scan.ts';
 
 export type PageQuery = {
@@ -32,7 +38,7 @@ export type Page = {
   readonly order: 'table' | SortOrder;
 };
 
-/** Targets examined for one page. A filter with few matches gets a page that is not full, and a token. */
+/** Targets read for one page. A filter with few matches gets a page that is not full, and a token. */
 export const scannedMax = 10_000;
 /** An HTTP API times out after 30 s, and a sorted list that cannot be sorted is read a second time. */
 const scanMsMax = 10_000;
@@ -62,10 +68,10 @@ const pageBytesMax = 3_000_000;
 class PageTexts {
   readonly texts: string[] = [];
   #last: () => string | undefined = () => undefined;
-  readonly #query: Pick<PageQuery, 'limit' | 'textOf'>;
+  readonly #query: PageQuery;
   #bytes = 0;
 
-  constructor(query: Pick<PageQuery, 'limit' | 'textOf'>) {
+  constructor(query: PageQuery) {
     this.#query = query;
   }
 
@@ -132,8 +138,8 @@ async function sortedPage(deps: ApiDeps, query: PageQuery, order: SortOrder): Pr
 }
 
 /**
- * To be called once a target: whether the target exceeds the limit, or the time is up. If the prober runs in the same
- * process, a long list must not delay it.
+ * Called once for each target: whether it exceeds the limit, or the time is up. It also pauses, so that a long list
+ * does not delay a prober in the same process.
  */
 function scanBudget({ clock, pause }: ApiDeps): () => Promise<boolean> {
   const endMs = clock.monotonicMs() + scanMsMax;
@@ -144,4 +150,76 @@ function scanBudget({ clock, pause }: ApiDeps): () => Promise<boolean> {
     scanned += 1;
     return scanned > scannedMax || clock.monotonicMs() > endMs;
   };
+}
+
+export const sortOrders = ['name', 'lastChange'] as const;
+
+export type SortOrder = (typeof sortOrders)[number];
+
+/** The position of a target in an order, unique among the targets of one moment. */
+export type SortKey = { readonly changedMs: number; readonly name: string; readonly namespace: string };
+
+export function sortKeyOf(order: SortOrder, stored: StoredTarget): SortKey {
+  const { name, namespace } = stored.target;
+  return { changedMs: order === 'lastChange' ? lastChangeMs(stored) : 0, name, namespace };
+}
+
+/** Newest change first, then by name, then by namespace. */
+export function compareKeys(a: SortKey, b: SortKey): number {
+  return b.changedMs - a.changedMs || compareTexts(a.name, b.name) || compareTexts(a.namespace, b.namespace);
+}
+
+/** Code unit by code unit, so the same on every machine. */
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** When the result of any probe last changed, as `status.probes[].since` shows it; 0: no probe has a result yet. */
+function lastChangeMs({ target, probes }: StoredTarget): number {
+  return specProbes(target.spec).reduce((latest, { name }) => {
+    const record = probes[name];
+    return record && record.version > 0 ? Math.max(latest, record.sinceMs) : latest;
+  }, 0);
+}
+
+// Tokens for the rest of a list. They are opaque and name a position, so targets that are added or removed in between
+// do no harm.
+
+const version = 1;
+
+const encoded = (parts: readonly unknown[]): string =>
+  Buffer.from(JSON.stringify([version, ...parts])).toString('base64url');
+
+/** undefined: not a token of this release. */
+function decoded(token: string): readonly unknown[] | undefined {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(token, 'base64url').toString());
+    return Array.isArray(parts) && parts[0] === version ? parts.slice(1) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `of`: the only request that it continues; empty: any request. */
+export const continueToken = ({ bucket, after }: Position, of = ''): string => encoded([bucket, after, of]);
+
+/** undefined: not a token of this release, or of another request. */
+export function readContinueToken(token: string, of = ''): Position | undefined {
+  const [bucket, after, tokenOf = ''] = decoded(token) ?? [];
+  const valid = tokenOf === of && typeof bucket === 'string' && /^[0-9a-f]{2}$/.test(bucket);
+  return valid && typeof after === 'string' && after !== '' ? { bucket, after } : undefined;
+}
+
+/** Token of a sorted list: the key of the last item. */
+export const sortedToken = (order: SortOrder, { changedMs, name, namespace }: SortKey): string =>
+  encoded([order, changedMs, name, namespace]);
+
+/** undefined: not a token of this release, or of another order. */
+export function readSortedToken(token: string, order: SortOrder): SortKey | undefined {
+  const [tokenOrder, changedMs, name, namespace] = decoded(token) ?? [];
+  const valid = tokenOrder === order && typeof changedMs === 'number' && Number.isFinite(changedMs);
+  return valid && typeof name === 'string' && typeof namespace === 'string'
+    ? { changedMs, name, namespace }
+    : undefined;
 }

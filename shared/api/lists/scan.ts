@@ -3,7 +3,7 @@ import { bucketCount } from '../../core/shards/slots.ts';
 import { bucketName, bucketPk, changesPk, isOfNamespace, prefixEnd } from '../../store/records/keys.ts';
 import type { Item } from '../../store/store.ts';
 import { groupedByTarget } from '../../table/targets.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { ApiDeps } from '../ports/deps.ts';
 import { type StoredTarget, storedOf } from '../targets/stored-target.ts';
 
 /** Where to continue: in this bucket, after this sort key. */

@@ -2,14 +2,13 @@
  * Thousands of targets of any namespaces in one request, one a line. Each line is stored as by `PUT …/targets/{name}`
  * and gets its own line of answer, while the body still arrives. Targets that the body does not name stay unchanged.
  */
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
 import { type MediaTypes, streamedBody } from '../http/body.ts';
 import { bodyLines } from '../http/body-lines.ts';
-import { everywhere, problemResponse } from '../http/problem.ts';
-import { problemSchema } from '../http/problem-schema.ts';
-import { dryRunParam, readFlag } from '../http/query-params.ts';
-import type { Handler, Route } from '../route.ts';
+import { dryRunParam, readFlag } from '../http/parameters.ts';
+import { everywhere, problemResponse, problemSchema } from '../http/problem.ts';
+import type { Handler, Route } from '../ports/route.ts';
 import { manifestSchema } from '../schema/manifest-schema.ts';
 import { appliedLines } from '../targets/apply-lines.ts';
 import { manifestChanges } from '../targets/put-manifest.ts';
@@ -22,7 +21,7 @@ export const applyLinesBytesMax = 16 * 1024 * 1024;
 
 const mediaType = 'application/x-ndjson';
 const mediaTypes: MediaTypes = { [mediaType]: 'json' };
-/** A proxy that buffers the answer would hide how far the request is. */
+/** A proxy that buffers the answer would hide the progress of the request. */
 const headers = { 'content-type': mediaType, 'x-accel-buffering': 'no', ...everywhere };
 
 const appliedLineSchema = z
@@ -44,8 +43,8 @@ const putLines: Handler = async ({ raw, query }, deps) => {
   if (conditional) return problemResponse(conditional);
   const body = streamedBody(raw, mediaTypes, applyLinesBytesMax);
   if (body.kind === 'problem') return problemResponse(body);
-  const lines = bodyLines(body.value ?? none(), { bytesMax: applyLinesBytesMax, linesMax: applyLinesMax });
-  return new Response(appliedLines(deps, { lines, dryRun: dryRun.value }), { headers });
+  const lines = bodyLines(body.value ?? none(), applyLinesBytesMax, applyLinesMax);
+  return new Response(appliedLines(deps, lines, dryRun.value), { headers });
 };
 
 async function* none(): AsyncGenerator<never> {}
@@ -57,7 +56,7 @@ export const applyLinesRoutes: readonly Route[] = [
     summary: 'Registers or replaces the target of each line, and leaves all others as they are. Idempotent',
     query: z.object({ dryRun: dryRunParam }),
     body: { mediaTypes: [mediaType], schema: manifestSchema, required: true },
-    answers: { 200: { description: 'What came of each line.', mediaType, schema: appliedLineSchema } },
+    answers: { 200: { description: 'The outcome of each line.', mediaType, schema: appliedLineSchema } },
     problems: [413, 415],
     handle: putLines,
   },

@@ -2,9 +2,10 @@
  * Many targets in one request. Each manifest of the body is stored as by `PUT …/targets/{name}` and gets its own
  * answer. Targets that the body does not name stay unchanged.
  */
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
 import { manifestMediaTypes, readDocuments } from '../http/body.ts';
+import { dryRunParam, readFlag } from '../http/parameters.ts';
 import {
   type Checked,
   invalidFields,
@@ -13,10 +14,9 @@ import {
   ok,
   type Problem,
   problemResponse,
+  problemSchema,
 } from '../http/problem.ts';
-import { problemSchema } from '../http/problem-schema.ts';
-import { dryRunParam, readFlag } from '../http/query-params.ts';
-import { type Handler, namespaceParams, type Route, targetsPath } from '../route.ts';
+import { type Handler, namespaceParams, type Route, targetsPath } from '../ports/route.ts';
 import { entriesOf, type ManifestEntry, manifestsSchema } from '../schema/manifest-list.ts';
 import { targetViewSchema } from '../schema/target-schema.ts';
 import { applyManifests } from '../targets/apply-manifests.ts';
@@ -58,8 +58,7 @@ const putTargets: Handler = async ({ raw, query, params }, deps) => {
   const entries = countedEntries(documents.value);
   if (entries.kind === 'problem') return problemResponse(entries);
 
-  const application = { namespace: params.namespace ?? '', dryRun: dryRun.value, entries: entries.value };
-  const applied = await applyManifests(deps, application);
+  const applied = await applyManifests(deps, entries.value, params.namespace ?? '', dryRun.value);
   if (applied.kind === 'problem') return problemResponse(applied);
   return jsonResponse(200, { failed: applied.failed, items: applied.items });
 };
@@ -88,7 +87,7 @@ export const applyRoutes: readonly Route[] = [
     params: namespaceParams,
     query: z.object({ dryRun: dryRunParam }),
     body: { mediaTypes: Object.keys(manifestMediaTypes), schema: manifestsSchema, required: true },
-    answers: { 200: { description: 'What came of each manifest.', schema: appliedListSchema } },
+    answers: { 200: { description: 'The outcome of each manifest.', schema: appliedListSchema } },
     problems: [400, 413, 415, 422],
     handle: putTargets,
   },

@@ -1,15 +1,16 @@
 /** The desired set of a namespace: kubelet's CleanupPods. Targets outside it are removed as by DELETE. */
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import type { TargetRecord } from '../../core/spec/records.ts';
 import { targetAddress } from '../../store/records/keys.ts';
-import type { ApiDeps } from '../deps.ts';
 import { manifestMediaTypes, readBody } from '../http/body.ts';
+import { dryRunParam, readFlag } from '../http/parameters.ts';
 import { type Checked, invalidFields, invalidParameters, jsonResponse, ok, problemResponse } from '../http/problem.ts';
-import { dryRunParam, readFlag } from '../http/query-params.ts';
-import { continueToken, readContinueToken } from '../lists/continue-token.ts';
+import { continueToken, readContinueToken } from '../lists/list-page.ts';
 import { type Position, scanTargets } from '../lists/scan.ts';
-import { type Handler, namespaceParams, type Route } from '../route.ts';
+import type { ApiDeps } from '../ports/deps.ts';
+import { type Handler, namespaceParams, type Route } from '../ports/route.ts';
 import { decodeShape } from '../schema/shape.ts';
 import { changeTarget } from '../targets/change-target.ts';
 import type { StoredTarget } from '../targets/stored-target.ts';
@@ -27,7 +28,7 @@ const cleanedSchema = z
     continue: z
       .string()
       .optional()
-      .openapi({ description: 'With 202: send the same body with it to go on. Absent: this is all.' }),
+      .openapi({ description: 'With 202: send the same body with it to continue. Absent: this is all.' }),
   })
   .openapi('CleanedUp');
 
@@ -39,13 +40,6 @@ const cleanupMsMax = 20_000;
 const answerBytesMax = 3_000_000;
 /** Overhead of one name: quotation marks, their escapes and a comma. */
 const nameOverheadBytes = 5;
-
-type Cleanup = {
-  readonly namespace: string;
-  readonly names: ReadonlySet<string>;
-  readonly dryRun: boolean;
-  readonly from: Position | undefined;
-};
 
 const putDesired: Handler = async (request, deps) => {
   const dryRun = readFlag(request.query, 'dryRun');
@@ -61,21 +55,22 @@ const putDesired: Handler = async (request, deps) => {
   }
   await deps.pause?.();
   const namespace = request.params.namespace ?? '';
-  const of = digestOf({ namespace, names, dryRun: dryRun.value });
+  const of = digestOf(namespace, names, dryRun.value);
   await deps.pause?.();
   const token = request.query.get('continue') ?? '';
   const from = token === '' ? undefined : readContinueToken(token, of);
   if (token !== '' && !from) return problemResponse(foreignToken);
-  const { done, more } = await cleanUp(deps, { namespace, names, dryRun: dryRun.value, from });
+  const done: CleanedUp = { kept: [], removed: [], terminating: [] };
+  const more = await cleanUp(deps, namespace, names, from, dryRun.value, done);
   return more ? jsonResponse(202, { ...done, continue: continueToken(more, of) }) : jsonResponse(200, done);
 };
 
-/** In a piece of work of a few milliseconds. */
+/** Names that one piece of work of a few milliseconds takes. */
 const namesAtOnce = 10_000;
-/** Of the body. Each that no schema has would be named. */
+/** Fields of the body. Each unknown one would be named. */
 const fieldsMax = 100;
 
-/** The names are looked at one by one, since a schema takes far longer. */
+/** Looks at the names one by one, because a schema takes far longer. */
 function decodeDesired(body: unknown): Checked<readonly string[]> {
   const fields: object = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {};
   if (Object.keys(fields).length > fieldsMax)
@@ -98,59 +93,46 @@ const foreignToken = invalidParameters([
 ]);
 
 /** With a different set of names, the token would apply the new set to only a part of the targets. */
-function digestOf({ namespace, names, dryRun }: Omit<Cleanup, 'from'>): string {
+function digestOf(namespace: string, names: ReadonlySet<string>, dryRun: boolean): string {
   const text = JSON.stringify([namespace, dryRun, [...names]]);
   return createHash('sha256').update(text).digest('base64url');
 }
 
-/** `more`: the position at which the time was up or the answer full. */
-type Cleaned = { readonly done: CleanedUp; readonly more: Position | undefined };
-
-async function cleanUp(deps: ApiDeps, { from, ...cleanup }: Cleanup): Promise<Cleaned> {
-  const done: CleanedUp = { kept: [], removed: [], terminating: [] };
+/**
+ * Removes what is not named, and notes it in `done`. Returns the position at which the time was up or the answer full;
+ * undefined: this was all.
+ */
+async function cleanUp(
+  deps: ApiDeps,
+  namespace: string,
+  names: ReadonlySet<string>,
+  from: Position | undefined,
+  dryRun: boolean,
+  done: CleanedUp,
+): Promise<Position | undefined> {
   const endMs = deps.clock.monotonicMs() + cleanupMsMax;
   let bytes = 0;
   let last: Position | undefined;
-  for await (const { stored, position } of scanTargets(deps, { namespace: cleanup.namespace, from })) {
+  for await (const { stored, position } of scanTargets(deps, { namespace, from })) {
     // After at least one target, so that every request makes progress.
-    if (last && (deps.clock.monotonicMs() > endMs || bytes > answerBytesMax)) return { done, more: last };
+    if (last && (deps.clock.monotonicMs() > endMs || bytes > answerBytesMax)) return last;
     last = position;
     if (!stored) continue;
-    const { name } = stored.target;
+    const { name, deletionTimestampMs } = stored.target;
     bytes += name.length + nameOverheadBytes;
-    await settle(deps, { stored, cleanup, done });
+    if (deletionTimestampMs !== undefined) done.terminating.push(name);
+    else if (names.has(name)) done.kept.push(name);
+    else if (await remove(deps, stored.target, dryRun)) done.removed.push(name);
   }
-  return { done, more: undefined };
+  return undefined;
 }
-
-type Settling = {
-  readonly stored: StoredTarget;
-  readonly cleanup: Omit<Cleanup, 'from'>;
-  readonly done: CleanedUp;
-};
-
-async function settle(deps: ApiDeps, { stored, cleanup, done }: Settling): Promise<void> {
-  const { namespace, name, uid, deletionTimestampMs } = stored.target;
-  if (deletionTimestampMs !== undefined) done.terminating.push(name);
-  else if (cleanup.names.has(name)) done.kept.push(name);
-  else if (await remove(deps, { namespace, name, uid, dryRun: cleanup.dryRun })) done.removed.push(name);
-}
-
-type Removal = { readonly namespace: string; readonly name: string; readonly uid: string; readonly dryRun: boolean };
 
 /** false: it is gone already, or its name was registered again in the meantime. */
-async function remove(deps: ApiDeps, { namespace, name, uid, dryRun }: Removal): Promise<boolean> {
+async function remove(deps: ApiDeps, { namespace, name, uid }: TargetRecord, dryRun: boolean): Promise<boolean> {
   const address = targetAddress(namespace, name);
-  const planned = planDelete(
-    { address, identity: {}, preconditions: { mustBeNew: false }, nowMs: deps.clock.nowMs() },
-    undefined,
-  );
-  const outcome = await changeTarget(deps, {
-    address,
-    plan: (stored) => planned(stored?.target.uid === uid ? stored : undefined),
-    reason: 'NotDesired',
-    dryRun,
-  });
+  const plan = planDelete(address, { mustBeNew: false }, undefined, deps.clock.nowMs());
+  const planSame = (stored: StoredTarget | undefined) => plan(stored?.target.uid === uid ? stored : undefined);
+  const outcome = await changeTarget(deps, address, planSame, 'NotDesired', dryRun);
   return outcome.kind === 'ok';
 }
 

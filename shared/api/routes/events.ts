@@ -1,18 +1,18 @@
 /** The event history of a target: its last recorded events and transitions, each with its attempts. */
 import type { TargetName } from '../../core/spec/names.ts';
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
 import type { EventRecord } from '../../core/spec/records.ts';
 import { attempt, historyEntry } from '../../schema/terms.ts';
 import { decodeEvent } from '../../store/records/items.ts';
 import { eventPrefix, latestPrefix, prefixEnd, targetAddress } from '../../store/records/keys.ts';
 import type { Item } from '../../store/store.ts';
-import type { ApiDeps } from '../deps.ts';
+import { readWhole, wholeParam } from '../http/parameters.ts';
 import { jsonResponse, problemResponse } from '../http/problem.ts';
-import { readWhole, wholeParam } from '../http/query-params.ts';
-import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../route.ts';
+import type { ApiDeps } from '../ports/deps.ts';
+import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../ports/route.ts';
 import { instantText } from '../targets/instant-text.ts';
-import { readTargetOr } from '../targets/read-target.ts';
+import { readTargetOr } from '../targets/stored-target.ts';
 
 const instant = z.string().openapi({ format: 'date-time' });
 

@@ -1,9 +1,10 @@
 /** Routes for operating the service: health and metrics. */
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
-import type { ApiDeps, Health, ShardDoubt } from '../deps.ts';
 import { jsonResponse } from '../http/problem.ts';
-import type { Handler, Route } from '../route.ts';
+import type { ApiDeps, Health, ShardDoubt } from '../ports/deps.ts';
+import type { Handler, Route } from '../ports/route.ts';
+import { instantText } from '../targets/instant-text.ts';
 
 const reason = z.object({ reason: z.string(), since: z.string().optional(), shard: z.string().optional() });
 const reasons = z.array(reason).optional();
@@ -13,12 +14,12 @@ const healthSchema = z
   .object({
     status: z.enum(['ok', 'overloaded', 'degraded', 'failing']).openapi({
       description:
-        'overloaded: the process works, but has more to do than it can, so probes begin late. degraded: its prober doubts itself, or shards have no holder.',
+        'overloaded: the process works, but more probes are due than it can begin in time. degraded: its prober doubts itself, or shards have no holder.',
     }),
     degraded: reasons.openapi({ description: 'Why it is degraded.' }),
     overloaded: overloadReasons.openapi({
       description:
-        'What there is too little of: Cpu or Sockets. socketsMax: descriptors that probes may hold, if the machine refused more.',
+        'The resource that is short: Cpu or Sockets. socketsMax: descriptors that probes may hold, if the machine refused more.',
     }),
     quarantined: z.array(z.object({ pk: z.string(), sk: z.string(), detail: z.string() })).openapi({
       description: 'Quarantined items of the store, which cannot be read.',
@@ -32,7 +33,7 @@ const healthz: Handler = async (_, deps) => {
   return jsonResponse(health.ok ? 200 : 503, healthView(health));
 };
 
-/** In doubt a process still answers 200: a restart would remove the process that notices when the doubt is over. */
+/** A process in doubt still answers 200: a restart would remove the process that notices when the doubt is over. */
 export function healthView({ ok, quarantined, doubts = [], overloads = [], details }: Health) {
   const degraded = doubts.map(reasonView);
   const overloaded = overloads.map(reasonView);
@@ -47,7 +48,7 @@ export function healthView({ ok, quarantined, doubts = [], overloads = [], detai
 
 const reasonView = ({ sinceMs, ...reason }: ShardDoubt) => ({
   ...reason,
-  ...(sinceMs !== undefined && { since: new Date(sinceMs).toISOString() }),
+  ...(sinceMs !== undefined && { since: instantText(sinceMs) }),
 });
 
 export const healthRoute: Route = {

@@ -1,14 +1,14 @@
 /** The manual trigger. */
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
 import type { FieldProblem } from '../../core/spec/field-problem.ts';
 import { type ProbeName, specProbes } from '../../core/spec/spec.ts';
 import { probeType } from '../../schema/terms.ts';
 import { targetAddress } from '../../store/records/keys.ts';
 import { manifestMediaTypes, readOptionalBody } from '../http/body.ts';
+import { dryRunParam, readFlag } from '../http/parameters.ts';
 import { invalidFields, jsonResponse, type Problem, problemResponse } from '../http/problem.ts';
-import { dryRunParam, readFlag } from '../http/query-params.ts';
-import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../route.ts';
+import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../ports/route.ts';
 import { decodeShape } from '../schema/shape.ts';
 import { changeTarget } from '../targets/change-target.ts';
 import type { StoredTarget } from '../targets/stored-target.ts';
@@ -34,7 +34,7 @@ const postProbe: Handler = async (request, deps) => {
   if (wanted.kind === 'problem') return problemResponse(wanted);
   const address = targetAddress(namespace, name);
   const plan = planProbeRequest(address, (stored) => selectProbes(stored, wanted.value));
-  const outcome = await changeTarget(deps, { address, plan, reason: 'ProbeRequested', dryRun: dryRun.value });
+  const outcome = await changeTarget(deps, address, plan, 'ProbeRequested', dryRun.value);
   if (outcome.kind === 'problem') return problemResponse(outcome);
   return jsonResponse(202, { probes: matching(outcome.stored, wanted.value).map(shown) });
 };

@@ -1,14 +1,15 @@
-/** What the prober itself does: which shards there are, which release holds each, and how current each is. */
+/** The prober itself: its shards, the release that holds each, and the age of what each has observed. */
 import type { LayoutRecord, RunRecord } from '../../store/records/shard-records.ts';
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
 import type { LayoutShard } from '../../core/shards/layout.ts';
 import { type Decoded, decodeLayout, decodeRun } from '../../store/records/items.ts';
 import { hashRangeOf, layoutKey, runKey } from '../../store/records/keys.ts';
 import type { Item, Key } from '../../store/store.ts';
-import type { ApiDeps } from '../deps.ts';
 import { jsonResponse } from '../http/problem.ts';
-import type { Handler, Route } from '../route.ts';
+import type { ApiDeps } from '../ports/deps.ts';
+import type { Handler, Route } from '../ports/route.ts';
+import { instantText } from '../targets/instant-text.ts';
 
 const instant = z.string();
 
@@ -19,8 +20,8 @@ const shardSchema = z.object({
     description: 'idle: it has no targets. tick: it is held once a minute. resident: it is held all the time.',
   }),
   generation: z.int(),
-  release: z.string().optional().openapi({ description: 'Of the run that holds it, or held it last.' }),
-  beat: instant.optional().openapi({ description: 'When its run said last that it is there. Absent: no run has.' }),
+  release: z.string().optional().openapi({ description: 'The release of the run that holds it, or held it last.' }),
+  beat: instant.optional().openapi({ description: 'The last heartbeat of its run. Absent: there was none.' }),
   observed: instant.optional().openapi({ description: 'When every probe that was due had last been made.' }),
   degraded: z.boolean().optional().openapi({ description: 'Its run doubts itself: what it observes does not count.' }),
   overloaded: z.boolean().optional().openapi({ description: 'More probes are due than can begin in time.' }),
@@ -29,7 +30,10 @@ const shardSchema = z.object({
 const proberSchema = z
   .object({
     release: z.object({
-      desired: z.string().optional().openapi({ description: 'That every shard is to have. Absent: any will do.' }),
+      desired: z
+        .string()
+        .optional()
+        .openapi({ description: 'The release that every shard is to have. Absent: any release.' }),
       trial: z.object({ shard: z.string(), since: instant }).optional().openapi({
         description: 'The shard that tries the desired release; the others follow once it has probed there.',
       }),
@@ -41,23 +45,21 @@ const proberSchema = z
 
 export type ProberView = z.infer<typeof proberSchema>;
 
-/** Reads at the same time. */
+/** Shards whose RUN is read at the same time. */
 const readsAtOnce = 16;
 
 const getProber: Handler = async (_, deps) => {
   const layout = await readLayout(deps);
   const shards: ProberView['shards'] = [];
-  for (let at = 0; at < layout.shards.length; at += readsAtOnce) {
-    const some = layout.shards.slice(at, at + readsAtOnce);
+  const layoutShards = layout?.shards ?? [];
+  for (let at = 0; at < layoutShards.length; at += readsAtOnce) {
+    const some = layoutShards.slice(at, at + readsAtOnce);
     shards.push(...(await Promise.all(some.map(async (shard) => shardView(shard, await readRun(deps, shard))))));
   }
-  return jsonResponse(200, { release: releaseView(layout), shards } satisfies ProberView);
+  return jsonResponse(200, { release: layout ? releaseView(layout) : {}, shards } satisfies ProberView);
 };
 
-type Shown = Pick<LayoutRecord, 'shards' | 'desiredRelease' | 'trial' | 'refused'>;
-
-const readLayout = async (deps: ApiDeps): Promise<Shown> =>
-  (await read(deps, layoutKey, decodeLayout)) ?? { shards: [], desiredRelease: '' };
+const readLayout = (deps: ApiDeps): Promise<LayoutRecord | undefined> => read(deps, layoutKey, decodeLayout);
 
 const readRun = (deps: ApiDeps, { shard }: LayoutShard): Promise<RunRecord | undefined> =>
   read(deps, runKey(shard), decodeRun);
@@ -74,7 +76,7 @@ async function read<Record>(
   return decoded?.kind === 'ok' ? decoded.record : undefined;
 }
 
-const releaseView = ({ desiredRelease, trial, refused }: Shown): ProberView['release'] => ({
+const releaseView = ({ desiredRelease, trial, refused }: LayoutRecord): ProberView['release'] => ({
   ...(desiredRelease !== '' && { desired: desiredRelease }),
   ...(trial && { trial: { shard: trial.shard, since: instantText(trial.sinceMs) } }),
   ...(refused !== undefined && { refused }),
@@ -94,8 +96,6 @@ function shardView(layoutShard: LayoutShard, run: RunRecord | undefined): Prober
     overloaded,
   };
 }
-
-const instantText = (ms: number): string => new Date(ms).toISOString();
 
 export const proberRoutes: readonly Route[] = [
   {

@@ -1,18 +1,17 @@
 /** A new target in a namespace, by POST, under its given name or a generated one. */
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
 import { targetAddress } from '../../store/records/keys.ts';
-import type { ApiDeps } from '../deps.ts';
 import { manifestMediaTypes, readBody } from '../http/body.ts';
+import { dryRunParam, readFlag } from '../http/parameters.ts';
 import { type Problem, problemResponse } from '../http/problem.ts';
-import { dryRunParam, readFlag } from '../http/query-params.ts';
-import { type Handler, namespaceParams, type Route, severalTargets, targetsPath } from '../route.ts';
-import type { DecodedTarget } from '../schema/decode-manifest.ts';
+import type { ApiDeps } from '../ports/deps.ts';
+import { type Handler, namespaceParams, type Route, severalTargets, targetsPath } from '../ports/route.ts';
 import { manifestSchema } from '../schema/manifest-schema.ts';
 import { decodeNewManifest, type NewManifest } from '../schema/new-name.ts';
 import { type SentIdentity, sentIdentity, withoutIdentity } from '../schema/sent-identity.ts';
 import { answerChange, targetAnswer } from '../targets/answer-target.ts';
-import { type Changed, changeTarget } from '../targets/change-target.ts';
+import { changeTarget, type TargetChange } from '../targets/change-target.ts';
 import { planCreate } from '../targets/target-plans.ts';
 
 /** Generated names to try if each is taken, as in Kubernetes (apiserver, RetryGenerateName). */
@@ -44,29 +43,28 @@ const create: Handler = async (request, deps) => {
   if (manifest.kind === 'problem') return problemResponse(manifest);
   const identity = sentIdentity(body.value);
   if (identity.kind === 'problem') return problemResponse(identity);
-  const outcome = await created(deps, manifest.value, { identity: identity.value, dryRun: dryRun.value });
+  const outcome = await createTarget(deps, manifest.value, identity.value, dryRun.value);
   const ignored = withoutIdentity(body.value, manifest.value.ignored);
   return answerChange(deps, outcome, { status: 201, ignored, isNew: true, isAdvised: true });
 };
 
-type Creation = { readonly identity: SentIdentity; readonly dryRun: boolean };
-
 /** If a generated name is taken, another is generated; a given one is refused. */
-async function created(deps: ApiDeps, { target, rename }: NewManifest, creation: Creation): Promise<Changed | Problem> {
+async function createTarget(
+  deps: ApiDeps,
+  { target, rename }: NewManifest,
+  identity: SentIdentity,
+  dryRun: boolean,
+): Promise<TargetChange | Problem> {
   let wanted = target;
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await createOne(deps, wanted, creation);
+    const address = targetAddress(wanted.namespace, wanted.name);
+    const context = { address, identity, preconditions: { mustBeNew: false }, nowMs: deps.clock.nowMs() };
+    const plan = planCreate(context, wanted, deps.random.uuid());
+    const outcome = await changeTarget(deps, address, plan, 'TargetWritten', dryRun);
     const isTaken = outcome.kind === 'problem' && outcome.slug === 'already-exists';
     if (!isTaken || !rename || attempt === generatedNamesMax) return outcome;
     wanted = { ...target, name: rename() };
   }
-}
-
-function createOne(deps: ApiDeps, wanted: DecodedTarget, { identity, dryRun }: Creation): Promise<Changed | Problem> {
-  const address = targetAddress(wanted.namespace, wanted.name);
-  const context = { address, identity, preconditions: { mustBeNew: false }, nowMs: deps.clock.nowMs() };
-  const plan = planCreate(context, wanted, deps.random.uuid());
-  return changeTarget(deps, { address, plan, reason: 'TargetWritten', dryRun });
 }
 
 const answer = targetAnswer('Registered.');

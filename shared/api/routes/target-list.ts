@@ -1,15 +1,22 @@
 /** The list of targets: filtered, in pages, in the order of the table or sorted. */
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
+import { readChoice, readWhole, wholeParam } from '../http/parameters.ts';
 import { type Checked, invalidParameters, jsonTextResponse, ok, problemResponse } from '../http/problem.ts';
-import { readChoice, readWhole, wholeParam } from '../http/query-params.ts';
-import { readContinueToken, readSortedToken } from '../lists/continue-token.ts';
 import { parseFieldSelector, selectableFields } from '../lists/field-selector.ts';
 import { parseLabelSelector } from '../lists/label-selector.ts';
-import { type SortOrder, sortOrders } from '../lists/list-order.ts';
-import { type PageQuery, type Place, readPage, scannedMax } from '../lists/list-page.ts';
-import { type ApiRequest, type Handler, namespaceParams, type Route, targetsPath } from '../route.ts';
-import { targetListSchema } from '../schema/target-schema.ts';
+import {
+  type PageQuery,
+  type Place,
+  readContinueToken,
+  readPage,
+  readSortedToken,
+  type SortOrder,
+  scannedMax,
+  sortOrders,
+} from '../lists/list-page.ts';
+import { type ApiRequest, type Handler, namespaceParams, type Route, targetsPath } from '../ports/route.ts';
+import { targetViewSchema } from '../schema/target-schema.ts';
 import type { StoredTarget } from '../targets/stored-target.ts';
 import { readyValues, type TargetViewer, targetViewer } from '../targets/target-viewer.ts';
 
@@ -78,6 +85,23 @@ function readFilter({ query }: ApiRequest, viewer: TargetViewer): Checked<PageQu
   );
 }
 
+const targetListSchema = z
+  .object({
+    apiVersion: z.literal('probelet.dev/v1'),
+    kind: z.literal('TargetList'),
+    metadata: z.object({
+      continue: z.string().optional().openapi({ description: 'Ask for the rest with it; absent: this is all.' }),
+      order: z
+        .enum(['table', ...sortOrders])
+        .optional()
+        .openapi({
+          description: 'With sortBy: how the items are sorted. table: there are too many targets to sort.',
+        }),
+    }),
+    items: z.array(targetViewSchema),
+  })
+  .openapi('TargetList');
+
 const query = z.object({
   labelSelector: z
     .string()
@@ -92,9 +116,9 @@ const query = z.object({
     .enum(sortOrders)
     .optional()
     .openapi({
-      description: `lastChange: first whose probe results changed last. With more than ${scannedMax} targets they are not sorted; metadata.order says so.`,
+      description: `lastChange: the targets whose probe results changed last come first. With more than ${scannedMax} targets they are not sorted; metadata.order says so.`,
     }),
-  limit: wholeParam(limitRange, `At most so many; ${limitDefault} by default.`),
+  limit: wholeParam(limitRange, `At most this many; ${limitDefault} by default.`),
   continue: z.string().optional().openapi({ description: 'The token of the answer before.' }),
 });
 

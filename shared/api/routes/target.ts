@@ -1,15 +1,14 @@
 /** One target: register or replace, read, patch, remove. */
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
 import { gracePeriodSecondsMax } from '../../core/spec/limits.ts';
 import { targetAddress } from '../../store/records/keys.ts';
-import type { ApiDeps } from '../deps.ts';
 import { manifestMediaTypes, mergePatchMediaTypes, readBody } from '../http/body.ts';
 import { readPreconditions } from '../http/etag.ts';
 import { mergePatch } from '../http/merge-patch.ts';
+import { dryRunParam, readFlag, readWhole, wholeParam } from '../http/parameters.ts';
 import { invalidFields, problemResponse } from '../http/problem.ts';
-import { dryRunParam, readFlag, readWhole, wholeParam } from '../http/query-params.ts';
-import { type Handler, type Route, severalTargets, targetNameOf, targetParams, targetPath } from '../route.ts';
+import { type Handler, type Route, severalTargets, targetNameOf, targetParams, targetPath } from '../ports/route.ts';
 import { annotatedLifecycle } from '../schema/annotations.ts';
 import { decodeManifest } from '../schema/decode-manifest.ts';
 import { keptOutOfManifest } from '../schema/kept-out.ts';
@@ -18,9 +17,8 @@ import { sentIdentity, withoutIdentity } from '../schema/sent-identity.ts';
 import { answerTarget, answerWrite, targetAnswer } from '../targets/answer-target.ts';
 import { changeTarget } from '../targets/change-target.ts';
 import { putManifest } from '../targets/put-manifest.ts';
-import { readTargetOr } from '../targets/read-target.ts';
-import type { StoredTarget } from '../targets/stored-target.ts';
-import { noSuchTarget, notAsMeant, type PlanContext, planDelete, replace } from '../targets/target-plans.ts';
+import { noSuchTarget, readTargetOr, type StoredTarget } from '../targets/stored-target.ts';
+import { notAsMeant, planDelete, replace } from '../targets/target-plans.ts';
 import { specView } from '../targets/target-view.ts';
 
 const ifMatch = z.string().optional().openapi({ description: 'Entity tags of which one must be the target’s, or *.' });
@@ -36,11 +34,6 @@ const get: Handler = async (request, deps) => {
   return read.kind === 'problem' ? problemResponse(read) : answerTarget(deps, read.value, { status: 200 });
 };
 
-const contextOf = ({ clock }: ApiDeps, context: Omit<PlanContext, 'nowMs'>): PlanContext => ({
-  ...context,
-  nowMs: clock.nowMs(),
-});
-
 const put: Handler = async (request, deps) => {
   const name = targetNameOf(request);
   const dryRun = readFlag(request.query, 'dryRun');
@@ -52,8 +45,7 @@ const put: Handler = async (request, deps) => {
   const manifest = decodeManifest(body.value, name);
   if (manifest.kind === 'problem') return problemResponse(manifest);
 
-  const put = { body: body.value, manifest: manifest.value, preconditions: preconditions.value, dryRun: dryRun.value };
-  const outcome = await putManifest(deps, put);
+  const outcome = await putManifest(deps, body.value, manifest.value, dryRun.value, preconditions.value);
   const status = outcome.kind === 'ok' && outcome.created ? 201 : 200;
   const ignored = withoutIdentity(body.value, manifest.value.ignored);
   return answerWrite(deps, outcome, { status, ignored, isAdvised: true });
@@ -71,7 +63,8 @@ const patch: Handler = async (request, deps) => {
   if (identity.kind === 'problem') return problemResponse(identity);
 
   const address = targetAddress(name.namespace, name.name);
-  const context = contextOf(deps, { address, preconditions: preconditions.value, identity: identity.value });
+  const nowMs = deps.clock.nowMs();
+  const context = { address, preconditions: preconditions.value, identity: identity.value, nowMs };
   const plan = (stored: StoredTarget | undefined) => {
     if (!stored) return noSuchTarget;
     const failed = notAsMeant(context, stored);
@@ -81,7 +74,7 @@ const patch: Handler = async (request, deps) => {
   };
   const isObject = typeof body.value === 'object' && body.value !== null && !Array.isArray(body.value);
   const outcome = isObject
-    ? await changeTarget(deps, { address, plan, reason: 'TargetWritten', dryRun: dryRun.value })
+    ? await changeTarget(deps, address, plan, 'TargetWritten', dryRun.value)
     : invalidFields([{ pointer: '', detail: 'must be an object' }]);
   const { ignored } = keptOutOfManifest(body.value);
   const kept = withoutIdentity(body.value, ignored);
@@ -111,9 +104,8 @@ const remove: Handler = async (request, deps) => {
   if (preconditions.kind === 'problem') return problemResponse(preconditions);
 
   const address = targetAddress(namespace, name);
-  const context = contextOf(deps, { address, preconditions: preconditions.value, identity: {} });
-  const plan = planDelete(context, grace.value);
-  const outcome = await changeTarget(deps, { address, plan, reason: 'DeletionRequested', dryRun: dryRun.value });
+  const plan = planDelete(address, preconditions.value, grace.value, deps.clock.nowMs());
+  const outcome = await changeTarget(deps, address, plan, 'DeletionRequested', dryRun.value);
   return answerWrite(deps, outcome, { status: 202 });
 };
 

@@ -2,13 +2,13 @@
  * Events as they happen, as server-sent events. A client that was away too long reads the state again: events are
  * hints.
  */
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
-import type { WatchSource } from '../deps.ts';
+import { readWhole, wholeParam } from '../http/parameters.ts';
 import { type Checked, everywhere, invalidParameters, ok, problem, problemResponse } from '../http/problem.ts';
-import { readWhole, wholeParam } from '../http/query-params.ts';
 import { parseLabelSelector } from '../lists/label-selector.ts';
-import type { ApiRequest, Handler, Route } from '../route.ts';
+import type { WatchSource } from '../ports/deps.ts';
+import type { ApiRequest, Handler, Route } from '../ports/route.ts';
 import { type LoggedEvent, type WatchLog, watchLog } from '../watch/watch-log.ts';
 import { type Watch, watchStream } from '../watch/watch-stream.ts';
 

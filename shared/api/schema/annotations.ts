@@ -13,7 +13,9 @@ const known = ['host', 'lifecycle', 'config-file'] as const;
 export const hostAnnotation = `${annotationPrefix}${known[0]}`;
 /** Stands for `spec.lifecycle`. */
 export const lifecycleAnnotation = `${annotationPrefix}${known[1]}`;
-/** Names the file from which a configuration registered the target, which removes it once the file no longer does. */
+/**
+ * Names the file from which a configuration registered the target. Removed from the file, the target is removed too.
+ */
 export const configFileAnnotation = `${annotationPrefix}${known[2]}`;
 
 type Lifecycle = TargetSpec['lifecycle'];

@@ -8,9 +8,9 @@ import type { TargetSpec } from '../../core/spec/spec.ts';
 import type { TargetSpecInput } from '../../core/spec/spec-input.ts';
 import { metadataProblems, sizeProblems } from '../../core/spec/validate-metadata.ts';
 import { validateTargetSpec } from '../../core/spec/validate-target.ts';
+import { valueSize } from '../../lib/json.ts';
 import { ownProperty } from '../../lib/own-property.ts';
-import { valueSize } from '../../lib/value-size.ts';
-import { depthMax } from '../http/json-text.ts';
+import { depthMax } from '../http/json.ts';
 import { type Checked, errorsMax, invalidFields, ok } from '../http/problem.ts';
 import { addressOf, annotationProblems, lifecycleOf } from './annotations.ts';
 import { keptOutOfManifest, keptOutOfManifestAt } from './kept-out.ts';
@@ -149,7 +149,7 @@ function specInput(manifest: Manifest): TargetSpecInput {
   };
 }
 
-/** Kubernetes nests a rule's operator and values under `exitCodes`, the only criterion there is. */
+/** Kubernetes nests a rule's operator and values under `exitCodes`, the only criterion. */
 function containerInput(container: ContainerManifest) {
   const rules = container.restartPolicyRules?.map(({ action, exitCodes }) => {
     const { operator, values = [] } = exitCodes;

@@ -1,5 +1,5 @@
 /** The handlers of a probe as clients write them and as the API shows them, derived from their shapes. */
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
 import { type Field, isAlwaysStored, isRequired, mapShape } from '../../core/spec/handler-fields.ts';
 import { type Handlers, type HandlersInput, mapHandlers } from '../../core/spec/handlers.ts';

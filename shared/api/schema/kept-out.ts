@@ -2,11 +2,13 @@
  * Fields of a Kubernetes Pod that do not concern probing: known, removed before the manifest is decoded, and named to
  * the client. Source: PodSpec, Container, ObjectMeta and PodStatus of the Kubernetes API, v1.36.
  */
+
+import { variablesIn } from '../../core/spec/handler-exec.ts';
 import { mapShape } from '../../core/spec/handler-fields.ts';
 import { mapHandlers } from '../../core/spec/handlers.ts';
+import { isEnvName } from '../../core/spec/names.ts';
 import { ownProperty } from '../../lib/own-property.ts';
-import { unusedVariables } from '../targets/unused-env.ts';
-import type { NamesAt, Path } from './known-fields.ts';
+import type { NamesAt, Path } from './shape.ts';
 
 export type KeptOut = {
   /**
@@ -186,4 +188,41 @@ export function keptOutWarning(ignored: readonly string[]): string | undefined {
   if (printable.length === 0) return undefined;
   const text = printable.join(', ').slice(0, warningCharsMax);
   return `not stored, does not concern probing: ${text}`;
+}
+
+// The variables of a container that no exec probe names. Many are passwords, and only the commands of exec probes have
+// their variables expanded.
+
+type Members = { readonly [field: string]: unknown };
+
+const probeFields = ['startupProbe', 'readinessProbe', 'livenessProbe'] as const;
+
+/**
+ * The variables of a container's `env`, before its shape is known. None while one is malformed, so that its error is
+ * named.
+ */
+export function unusedVariables(container: object): ReadonlySet<unknown> {
+  const { env } = container as Members;
+  if (!Array.isArray(env) || !env.every(isVariable)) return new Set();
+  const used = new Set(commandWords(container as Members).flatMap(variablesIn));
+  return new Set(env.filter(({ name }) => !used.has(name)));
+}
+
+const membersOf = (value: unknown): Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
+
+const fields = ['name', 'value', 'valueFrom'];
+
+function isVariable(entry: unknown): entry is { readonly name: string } {
+  const { name, value } = membersOf(entry);
+  const isText = value === undefined || value === null || typeof value === 'string';
+  const isKnown = Object.keys(membersOf(entry)).every((field) => fields.includes(field));
+  return typeof name === 'string' && isEnvName(name) && isText && isKnown;
+}
+
+function commandWords(container: Members): readonly string[] {
+  return probeFields.flatMap((field) => {
+    const { command } = membersOf(membersOf(container[field]).exec);
+    return Array.isArray(command) ? command.filter((word) => typeof word === 'string') : [];
+  });
 }

@@ -2,7 +2,7 @@
 import { type FieldProblem, unless } from '../../core/spec/field-problem.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { ownProperty } from '../../lib/own-property.ts';
-import { severalTargets } from '../route.ts';
+import { severalTargets } from '../ports/route.ts';
 
 type TypeMeta = { readonly apiVersion?: string | undefined; readonly kind?: string | undefined };
 

@@ -1,7 +1,7 @@
 /**
  * The manifests that a body holds: each of its documents is one, or a list of them, as `kubectl get -o yaml` writes it.
  */
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
 import { type Checked, invalidFields, ok } from '../http/problem.ts';
 import { isList, listProblems } from './manifest-kinds.ts';

@@ -1,5 +1,5 @@
 /** The shape of a target as clients write it: types and known fields. The core decides which values are valid. */
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
 import { listed } from '../../core/spec/field-problem.ts';
 import { handlerKinds } from '../../core/spec/handlers.ts';

@@ -1,14 +1,14 @@
 /** The body of `PUT …/status`: a reporter's description of a target's containers, shaped like a Pod's status. */
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
 import { isOwned } from '../../core/kubelet/conditions.ts';
 import { at, type FieldProblem, unique, unless } from '../../core/spec/field-problem.ts';
 import { isQualifiedName } from '../../core/spec/names.ts';
 import type { ReportRecord } from '../../core/spec/records.ts';
 import type { Condition, ContainerState, ContainerStatus } from '../../core/spec/types.ts';
-import { valueSize } from '../../lib/value-size.ts';
+import { valueSize } from '../../lib/json.ts';
 import { conditionStatus, phase } from '../../schema/terms.ts';
-import { depthMax } from '../http/json-text.ts';
+import { depthMax } from '../http/json.ts';
 import { type Checked, invalidFields, ok } from '../http/problem.ts';
 import { keptOutOfReport, keptOutOfReportAt } from './kept-out.ts';
 import { decodeShape } from './shape.ts';

@@ -1,9 +1,8 @@
 /** A target as the API shows it: pod-shaped, times in RFC 3339. */
-import '../zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
 import type { UnknownReason } from '../../core/status/shown.ts';
 import * as terms from '../../schema/terms.ts';
-import { sortOrders } from '../lists/list-order.ts';
 import { handlerViews } from './handler-schemas.ts';
 
 const { phase, probeType, restartPolicy, result } = terms;
@@ -163,23 +162,6 @@ export const targetViewSchema = z
     status: statusView,
   })
   .openapi('Target');
-
-export const targetListSchema = z
-  .object({
-    apiVersion: z.literal('probelet.dev/v1'),
-    kind: z.literal('TargetList'),
-    metadata: z.object({
-      continue: z.string().optional().openapi({ description: 'Ask for the rest with it; absent: this is all.' }),
-      order: z
-        .enum(['table', ...sortOrders])
-        .optional()
-        .openapi({
-          description: 'With sortBy: how the items are sorted. table: there are too many targets to sort.',
-        }),
-    }),
-    items: z.array(targetViewSchema),
-  })
-  .openapi('TargetList');
 
 export type TargetView = z.infer<typeof targetViewSchema>;
 export type StatusView = z.infer<typeof statusView>;

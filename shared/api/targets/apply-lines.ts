@@ -2,23 +2,20 @@
  * Puts the manifest of each line as it arrives, some at once, and streams an answer for each, in the order of the
  * lines. A refused line does not stop the others.
  */
+
 import { inTurn } from '../../lib/in-turn.ts';
-import { pacer } from '../../lib/pace.ts';
-import { sliceMs } from '../../lib/slices.ts';
-import type { ApiDeps } from '../deps.ts';
-import { brokenOff } from '../http/body.ts';
+import { pacer, sliceMs } from '../../lib/slices.ts';
 import type { BodyLine } from '../http/body-lines.ts';
 import { problemOfError } from '../http/failure.ts';
-import { parseJson } from '../http/json-text.ts';
-import { type Checked, ok, type Problem, problem, problemDocument } from '../http/problem.ts';
+import { parseJson } from '../http/json.ts';
+import { brokenOff, type Checked, ok, type Problem, problem, problemDocument } from '../http/problem.ts';
+import type { ApiDeps } from '../ports/deps.ts';
 import { decodeNamedManifest, nameIn, namespaceIn } from '../schema/decode-manifest.ts';
 import { answerBytesMax, nameTwice } from './apply-manifests.ts';
 import { notBegun, type PutMark, putManifest, putMark, putsMsMax } from './put-manifest.ts';
 
 /** Enough that the writes of a turn share a transaction, too few to keep other requests waiting. */
 export const linesAtOnce = 64;
-
-export type LineApplication = { readonly lines: AsyncIterable<BodyLine>; readonly dryRun: boolean };
 
 export type AppliedLine = {
   /** From 1. */
@@ -33,10 +30,14 @@ export type AppliedLine = {
 };
 
 /**
- * The answers, a line of JSON each. They do not wait for the client, which may read none before it has sent all: then
- * what waits is as large as the answer, which is bounded. When the client goes away, no further line is begun.
+ * The answers, a line of JSON each. They do not wait for the client, which may not read before it has sent everything;
+ * what waits is at most the whole answer, which is bounded. When the client goes away, no further line is begun.
  */
-export function appliedLines(deps: ApiDeps, application: LineApplication): ReadableStream<Uint8Array> {
+export function appliedLines(
+  deps: ApiDeps,
+  lines: AsyncIterable<BodyLine>,
+  dryRun: boolean,
+): ReadableStream<Uint8Array> {
   const gone = new AbortController();
   return new ReadableStream<Uint8Array>({
     start(controller) {
@@ -48,8 +49,8 @@ export function appliedLines(deps: ApiDeps, application: LineApplication): Reada
       const end = () => {
         if (!gone.signal.aborted) controller.close();
       };
-      const lines = until(application.lines, gone.signal);
-      void inTurn(lines, { atOnce: linesAtOnce, work: lineApplier(deps, application), take }).then(end);
+      const work = lineApplier(deps, dryRun);
+      void inTurn(until(lines, gone.signal), { atOnce: linesAtOnce, work, take }).then(end);
     },
     cancel: () => gone.abort(),
   });
@@ -62,7 +63,7 @@ async function* until(lines: AsyncIterable<BodyLine>, end: AbortSignal): AsyncGe
   }
 }
 
-function lineApplier(deps: ApiDeps, { dryRun }: LineApplication): (line: BodyLine) => Promise<AppliedLine> {
+function lineApplier(deps: ApiDeps, dryRun: boolean): (line: BodyLine) => Promise<AppliedLine> {
   const { clock } = deps;
   const endMs = clock.monotonicMs() + putsMsMax;
   const pause = deps.pause ?? pacer(clock, sliceMs);
@@ -75,27 +76,26 @@ function lineApplier(deps: ApiDeps, { dryRun }: LineApplication): (line: BodyLin
     if (isGone) return { line: number, ...refusal(brokenOff) };
     const body = parsedLine(text);
     if (body.kind === 'problem') return { line: number, ...refusal(body) };
-    const address = addressOf(body.value);
-    const outcome = isTwice(address)
+    const named = namedIn(body.value);
+    const outcome = isTwice(named)
       ? nameTwice
       : clock.monotonicMs() > endMs
         ? notBegun
         : await putLine(deps, body.value, dryRun);
-    return { line: number, ...address, ...(outcome.kind === 'problem' ? refusal(outcome) : outcome.mark) };
+    return { line: number, ...named, ...(outcome.kind === 'problem' ? refusal(outcome) : outcome.mark) };
   };
 }
 
 const refusal = (refused: Problem) => ({ status: refused.status, problem: problemDocument(refused) });
 
-type Address = { readonly namespace?: string; readonly name?: string };
-
-function addressOf(body: unknown): Address {
+/** The name of the target as far as the body has it. */
+function namedIn(body: unknown): { readonly namespace?: string; readonly name?: string } {
   const [namespace, name] = [namespaceIn(body), nameIn(body)];
   return { ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) };
 }
 
 /** Whether the target was named before. Two lines of one target would be put at once, in no order. */
-function repetitions(): (address: Address) => boolean {
+function repetitions(): (named: ReturnType<typeof namedIn>) => boolean {
   const named = new Set<string>();
   return ({ namespace, name }) => {
     if (namespace === undefined || name === undefined) return false;
@@ -110,17 +110,20 @@ function parsedLine(text: Checked<string>): Checked<unknown> {
   return parsed.kind === 'parsed' ? ok(parsed.documents[0]) : problem(400, 'malformed-body', parsed.reason);
 }
 
-type Put = { readonly kind: 'put'; readonly mark: PutMark } | Problem;
-
-async function putLine(deps: ApiDeps, body: unknown, dryRun: boolean): Promise<Put> {
+async function putLine(
+  deps: ApiDeps,
+  body: unknown,
+  dryRun: boolean,
+): Promise<{ readonly kind: 'put'; readonly mark: PutMark } | Problem> {
   try {
     const manifest = decodeNamedManifest(body, namespaceIn(body));
     if (manifest.kind === 'problem') return manifest;
-    const put = { body, manifest: manifest.value, dryRun };
-    const outcome = await putManifest(deps, put);
-    return outcome.kind === 'problem' ? outcome : { kind: 'put', mark: putMark(deps, put, outcome) };
+    const outcome = await putManifest(deps, body, manifest.value, dryRun);
+    return outcome.kind === 'problem'
+      ? outcome
+      : { kind: 'put', mark: putMark(body, manifest.value, outcome, deps.advise) };
   } catch (error) {
-    return problemOfError(deps, error);
+    return problemOfError(deps.log, error);
   }
 }
 

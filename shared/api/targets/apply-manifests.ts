@@ -1,12 +1,12 @@
 /** Puts manifests one after the other. Each has its outcome; a refused manifest does not stop the others. */
-import { pacer } from '../../lib/pace.ts';
-import { sliceMs } from '../../lib/slices.ts';
-import { valueSize } from '../../lib/value-size.ts';
+
+import { valueSize } from '../../lib/json.ts';
+import { pacer, sliceMs } from '../../lib/slices.ts';
 import { targetAddress } from '../../store/records/keys.ts';
-import type { ApiDeps } from '../deps.ts';
 import { problemOfError } from '../http/failure.ts';
-import { depthMax, valuesMax } from '../http/json-text.ts';
+import { depthMax, valuesMax } from '../http/json.ts';
 import { type Checked, invalidFields, type Problem, problemDocument } from '../http/problem.ts';
+import type { ApiDeps } from '../ports/deps.ts';
 import { type DecodedManifest, decodeNamedManifest, nameIn } from '../schema/decode-manifest.ts';
 import type { ManifestEntry } from '../schema/manifest-list.ts';
 import type { TargetView } from '../schema/target-schema.ts';
@@ -16,12 +16,6 @@ import { targetView } from './target-view.ts';
 
 /** A Lambda answer is limited to 6 MB, in which every quotation mark counts twice. */
 export const answerBytesMax = 3_000_000;
-
-export type Application = {
-  readonly namespace: string;
-  readonly dryRun: boolean;
-  readonly entries: readonly ManifestEntry[];
-};
 
 export type AppliedManifest = Omit<ManifestEntry, 'manifest'> & {
   readonly namespace: string;
@@ -35,21 +29,28 @@ export type AppliedManifest = Omit<ManifestEntry, 'manifest'> & {
   readonly problem?: ReturnType<typeof problemDocument>;
 };
 
-export type Applied =
-  | { readonly kind: 'applied'; readonly failed: number; readonly items: readonly AppliedManifest[] }
-  /** The store was unreachable for every manifest, or each met a bug. */
-  | Problem;
+export type AppliedManifests = {
+  readonly kind: 'applied';
+  readonly failed: number;
+  readonly items: readonly AppliedManifest[];
+};
 
-export async function applyManifests(deps: ApiDeps, application: Application): Promise<Applied> {
-  const apply = applier(deps, application);
-  const show = boundedItems();
+/** A problem if the store was unreachable for every manifest, or each met a bug. */
+export async function applyManifests(
+  deps: ApiDeps,
+  entries: readonly ManifestEntry[],
+  namespace: string,
+  dryRun: boolean,
+): Promise<AppliedManifests | Problem> {
+  const apply = applier(deps, namespace, dryRun);
+  const bounded = boundedItems();
   const items: AppliedManifest[] = [];
   let first: Outcome | undefined;
-  for (const entry of application.entries) {
+  for (const entry of entries) {
     const outcome = await apply(entry);
     first ??= outcome;
     // Shortened here and not at the end, so that the memory in use is bounded too.
-    items.push(show(itemOf(application, entry, outcome)));
+    items.push(bounded(itemOf(entry, namespace, outcome)));
   }
   const isFailure = items.every(({ status }) => status >= 500);
   if (first?.kind === 'problem' && isFailure) return first;
@@ -58,17 +59,22 @@ export async function applyManifests(deps: ApiDeps, application: Application): P
 
 type Outcome = (PutMark & { readonly kind: 'put'; readonly target: TargetView }) | Problem;
 
-function applier(deps: ApiDeps, { namespace, dryRun }: Application): (entry: ManifestEntry) => Promise<Outcome> {
-  const { clock } = deps;
+function applier(deps: ApiDeps, namespace: string, dryRun: boolean): (entry: ManifestEntry) => Promise<Outcome> {
+  const { clock, log } = deps;
   const endMs = clock.monotonicMs() + putsMsMax;
   const pause = deps.pause ?? pacer(clock, sliceMs);
   const decode = namedOnce(namespace);
-  const put = putWith(deps, dryRun);
+  const readFreshness = freshnessReader(deps);
   return async (entry) => {
     await pause();
     const decoded = decode(entry);
     if (decoded.kind === 'problem') return decoded;
-    return clock.monotonicMs() > endMs ? notBegun : put(entry, decoded.value);
+    if (clock.monotonicMs() > endMs) return notBegun;
+    try {
+      return await putEntry(deps, entry, decoded.value, dryRun, readFreshness);
+    } catch (error) {
+      return problemOfError(log, error);
+    }
   };
 }
 
@@ -93,37 +99,23 @@ export const nameTwice = invalidFields([
   { pointer: '/metadata/name', detail: 'must be unique in the body, is used twice' },
 ]);
 
-type Put = (entry: ManifestEntry, manifest: DecodedManifest) => Promise<Outcome>;
-
-function putWith(deps: ApiDeps, dryRun: boolean): Put {
-  const readFreshness = freshnessReader(deps);
-  return async (entry, manifest) => {
-    try {
-      return await putOne(deps, { entry, manifest, dryRun, readFreshness });
-    } catch (error) {
-      return problemOfError(deps, error);
-    }
-  };
-}
-
-type Putting = {
-  readonly entry: ManifestEntry;
-  readonly manifest: DecodedManifest;
-  readonly dryRun: boolean;
-  readonly readFreshness: ReadFreshness;
-};
-
-async function putOne(deps: ApiDeps, { entry, manifest, dryRun, readFreshness }: Putting): Promise<Outcome> {
+async function putEntry(
+  deps: ApiDeps,
+  entry: ManifestEntry,
+  manifest: DecodedManifest,
+  dryRun: boolean,
+  readFreshness: ReadFreshness,
+): Promise<Outcome> {
   const body = entry.manifest.kind === 'ok' ? entry.manifest.value : undefined;
-  const outcome = await putManifest(deps, { body, manifest, dryRun });
+  const outcome = await putManifest(deps, body, manifest, dryRun);
   if (outcome.kind === 'problem') return outcome;
   const { namespace, name } = manifest.target;
   const freshness = await readFreshness(targetAddress(namespace, name).bucket);
   const target = targetView(outcome.stored, { freshness, nowMs: deps.clock.nowMs() });
-  return { kind: 'put', ...putMark(deps, { body, manifest }, outcome), target };
+  return { kind: 'put', ...putMark(body, manifest, outcome, deps.advise), target };
 }
 
-function itemOf({ namespace }: Application, entry: ManifestEntry, outcome: Outcome): AppliedManifest {
+function itemOf(entry: ManifestEntry, namespace: string, outcome: Outcome): AppliedManifest {
   const { manifest, ...place } = entry;
   const name = manifest.kind === 'ok' ? nameIn(manifest.value) : undefined;
   const { status } = outcome;

@@ -11,9 +11,9 @@ import { sameValue } from '../../lib/equality.ts';
 import type { TargetAddress } from '../../store/records/keys.ts';
 import { type Operation, StoreUnavailable } from '../../store/store.ts';
 import { touchChanges } from '../../table/change-counters.ts';
-import type { ApiDeps } from '../deps.ts';
-import { type Problem, problem, quotaExceeded } from '../http/problem.ts';
-import { readStored, type StoredTarget } from './stored-target.ts';
+import { type Problem, quotaExceeded } from '../http/problem.ts';
+import type { ApiDeps } from '../ports/deps.ts';
+import { readStored, type StoredTarget, unreadable } from './stored-target.ts';
 
 /** What to do, given the state that was read (undefined: there is no such target). */
 export type Plan =
@@ -21,6 +21,8 @@ export type Plan =
   /** The state is as requested. */
   | { readonly kind: 'unchanged'; readonly stored: StoredTarget }
   | WritePlan;
+
+type AcceptedPlan = Exclude<Plan, Problem>;
 
 /** `stored`: the state after the operations. */
 type WritePlan = {
@@ -30,19 +32,10 @@ type WritePlan = {
   readonly created: boolean;
 };
 
-export type Change = {
-  readonly address: TargetAddress;
-  readonly plan: (stored: StoredTarget | undefined) => Plan;
-  /** Included in the wake-up of status-sync. */
-  readonly reason: string;
-  /** Decide and answer, but write and publish nothing. */
-  readonly dryRun: boolean;
-};
-
-export type Changed = {
+export type TargetChange = {
   readonly kind: 'ok';
   readonly stored: StoredTarget;
-  /** What was there before; undefined: nothing. */
+  /** The target before; undefined: there was none. */
   readonly before: StoredTarget | undefined;
   readonly created: boolean;
   /** Whether the state was another one before, or would have been with `dryRun`. */
@@ -52,29 +45,33 @@ export type Changed = {
 const attemptsMax = 8;
 const jitterFirstMs = 20;
 
-export const unreadable = problem(
-  409,
-  'quarantined',
-  'The stored item of this target cannot be read; it has to be mended or removed in the store.',
-);
-
-/** Throws `StoreUnavailable` when the store stays unreachable or other writers are faster every time. */
-export async function changeTarget(deps: ApiDeps, change: Change): Promise<Changed | Problem> {
+/**
+ * @param reason included in the wake-up of status-sync
+ * @param dryRun decide and answer, but write and publish nothing
+ * @throws StoreUnavailable when the store stays unreachable or other writers are faster every time
+ */
+export async function changeTarget(
+  deps: ApiDeps,
+  address: TargetAddress,
+  planFor: (stored: StoredTarget | undefined) => Plan,
+  reason: string,
+  dryRun: boolean,
+): Promise<TargetChange | Problem> {
   let doubted: WritePlan | undefined;
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-    const read = await readStored(deps, change.address);
+    const read = await readStored(deps, address);
     if (read.kind === 'poison') return unreadable;
     const before = read.kind === 'found' ? read.stored : undefined;
-    const plan = donePlan(doubted, before) ?? change.plan(before);
+    const plan = donePlan(doubted, before) ?? planFor(before);
     if (plan.kind === 'problem') return plan;
     const growth = growthOf(before?.target, plan.stored.target);
-    const admission = await admissionFor(deps, change.address, growth);
+    const admission = await admissionFor(deps, address, growth);
     if (admission.kind === 'exceeded') return quotaExceeded(admission.excess);
-    let outcome: Applied = 'refused';
+    let outcome: WriteResult = 'refused';
     try {
-      outcome = change.dryRun ? 'applied' : await carriedOut(deps, change, { plan, growth });
+      outcome = dryRun ? 'applied' : await carryOut(deps, address, plan, growth, reason);
     } finally {
-      admission.end(outcome === 'applied' && !change.dryRun);
+      admission.end(outcome === 'applied' && !dryRun);
     }
     if (outcome === 'applied') return doneBy(plan, before, doubted);
     if (outcome === 'inDoubt' && plan.kind === 'write' && isNewVersion(plan, before)) doubted = plan;
@@ -83,7 +80,11 @@ export async function changeTarget(deps: ApiDeps, change: Change): Promise<Chang
   throw new StoreUnavailable('others changed the target at every attempt');
 }
 
-const doneBy = (plan: Exclude<Plan, Problem>, before: StoredTarget | undefined, doubted?: WritePlan): Changed => ({
+const doneBy = (
+  plan: AcceptedPlan,
+  before: StoredTarget | undefined,
+  doubted: WritePlan | undefined,
+): TargetChange => ({
   kind: 'ok',
   stored: plan.stored,
   before,
@@ -108,12 +109,16 @@ async function admissionFor({ quotas }: ApiDeps, { prefix }: TargetAddress, grow
   return quotas && isGrowth(growth) ? quotas.take(prefix, growth) : { kind: 'taken', end: () => undefined };
 }
 
-type Planned = { readonly plan: Exclude<Plan, Problem>; readonly growth: Growth };
-
 /** Refused or in doubt: the next read shows the stored state. */
-type Applied = 'applied' | 'refused' | 'inDoubt';
+type WriteResult = 'applied' | 'refused' | 'inDoubt';
 
-async function carriedOut(deps: ApiDeps, { address, reason }: Change, { plan, growth }: Planned): Promise<Applied> {
+async function carryOut(
+  deps: ApiDeps,
+  address: TargetAddress,
+  plan: AcceptedPlan,
+  growth: Growth,
+  reason: string,
+): Promise<WriteResult> {
   await touchChanges(deps, address);
   if (plan.kind === 'write') {
     const outcome = await deps.store.write(plan.operations, { token: deps.random.uuid() });

@@ -7,7 +7,7 @@ import { type Observed, seenAtMsOf, staleAfterMs } from '../../core/status/fresh
 import { decodeEpoch, decodeRun } from '../../store/records/items.ts';
 import { type Bucket, epochKey, runKey } from '../../store/records/keys.ts';
 import { type EpochRecord, type ObservedRun, observedFor, type RunRecord } from '../../store/records/shard-records.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { ApiDeps } from '../ports/deps.ts';
 
 export type Freshness = {
   /** When the probes of the bucket were last done, as far as is known; undefined: no run has claimed the bucket. */
@@ -18,19 +18,17 @@ export type Freshness = {
   readonly tick: boolean;
 };
 
-/**
- * The facts about a probe that decide whether its result may be shown. `sinceMs`: nothing is older than the target and
- * its last result.
- */
-export type Shown = {
+/** A probe whose result may be too old to be shown. */
+export type ShownProbe = {
   readonly name: string;
   readonly periodSeconds: number;
+  /** When its last result began, or its target did if that is later: nothing shown is older. */
   readonly sinceMs: number;
   readonly nowMs: number;
 };
 
 /** Since when the result is too old to be shown, ms since the epoch; undefined: it is not. */
-export function staleSinceMs({ observed, tick }: Freshness, shown: Shown): number | undefined {
+export function staleSinceMs({ observed, tick }: Freshness, shown: ShownProbe): number | undefined {
   const seenAtMs = observed ? seenAtMsOf(observed, shown.name) : 0;
   const sinceMs = Math.max(seenAtMs, shown.sinceMs) + staleAfterMs(shown.periodSeconds, tick);
   return shown.nowMs > sinceMs ? sinceMs : undefined;
@@ -49,7 +47,7 @@ export function freshnessReader({ store, onPoison }: Pick<ApiDeps, 'store' | 'on
     if (decoded?.kind === 'poison') onPoison?.(decoded);
     return decoded?.kind === 'ok' ? decoded.record : undefined;
   };
-  /** A run claims RUN before it claims any EPOCH. What is older was observed before, perhaps of other buckets. */
+  /** A run claims RUN before any EPOCH. An older RUN was observed before that, perhaps for other buckets. */
   const runOf = async ({ shard, token }: EpochRecord): Promise<RunRecord | undefined> => {
     const run = await once(runs, shard, () => readRun(shard, true));
     if (!run || run.token >= token) return run;

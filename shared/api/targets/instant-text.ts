@@ -7,7 +7,7 @@ const twoDigits: readonly string[] = Array.from({ length: 60 }, (_, value) => St
 /** A list writes thousands of instants, nearly all of the same day. */
 let day = { beganAtMs: Number.NaN, text: '' };
 
-/** RFC 3339 in milliseconds. All have the same length, so that texts sort as their instants do. */
+/** RFC 3339 in milliseconds. All texts have the same length, so they sort like their instants. */
 export const instantText = (timeMs: number): string => {
   const wholeMs = Math.trunc(timeMs);
   const ms = wholeMs - Math.floor(wholeMs / 1_000) * 1_000;
@@ -17,7 +17,7 @@ export const instantText = (timeMs: number): string => {
 /** RFC 3339 in whole seconds, as Kubernetes writes the times of a status. */
 export const secondText = (timeMs: number): string => `${secondsOf(Math.floor(timeMs / 1_000) * 1_000)}Z`;
 
-/** Of a whole second, without the zone. */
+/** The text of a whole second, without the zone. */
 function secondsOf(secondMs: number): string {
   const beganAtMs = Math.floor(secondMs / dayMs) * dayMs;
   if (beganAtMs !== day.beganAtMs)

@@ -1,12 +1,13 @@
-/**
- * What the table contains of one target. An unreadable item is reported and left out; it does not affect the others.
- */
+/** One target as the table contains it. An unreadable item is reported and left out; it does not affect the others. */
+
+import type { TargetName } from '../../core/spec/names.ts';
 import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../../core/spec/records.ts';
 import type { ProbeName } from '../../core/spec/spec.ts';
-import { prefixEnd, type TargetAddress } from '../../store/records/keys.ts';
-import type { Item, Store } from '../../store/store.ts';
+import { prefixEnd, type TargetAddress, targetAddress } from '../../store/records/keys.ts';
+import type { Item } from '../../store/store.ts';
 import { decodeTargetItems, probesOf } from '../../table/targets.ts';
-import type { ApiDeps } from '../deps.ts';
+import { type Checked, ok, problem } from '../http/problem.ts';
+import type { ApiDeps } from '../ports/deps.ts';
 
 export type StoredTarget = {
   readonly target: TargetRecord;
@@ -28,16 +29,25 @@ export type ReadOutcome =
   /** There is a target, but its TARGET item is unreadable. */
   | { readonly kind: 'poison' };
 
+export const noSuchTarget = problem(404, 'no-such-target', 'There is no such target.');
+
+export const unreadable = problem(
+  409,
+  'quarantined',
+  'The stored item of this target cannot be read; it has to be mended or removed in the store.',
+);
+
 export const probeRequestWritesAttribute = 'probeRequestWrites';
 
 const probeMark = '#PROBE#';
 
-type ReadDeps = { readonly store: Store } & Pick<ApiDeps, 'onPoison'>;
-
 /** One consistent Query. */
-export async function readStored(deps: ReadDeps, address: TargetAddress): Promise<ReadOutcome> {
-  const items = await deps.store.query({ pk: address.pk, from: address.prefix, to: address.prefix + prefixEnd });
-  return storedOf(items, deps.onPoison);
+export async function readStored(
+  { store, onPoison }: Pick<ApiDeps, 'store' | 'onPoison'>,
+  address: TargetAddress,
+): Promise<ReadOutcome> {
+  const items = await store.query({ pk: address.pk, from: address.prefix, to: address.prefix + prefixEnd });
+  return storedOf(items, onPoison);
 }
 
 /** From the items of one target. */
@@ -59,4 +69,17 @@ export function storedOf(items: readonly Item[], onPoison: ApiDeps['onPoison']):
     probeRequestWrites: typeof writes === 'number' ? writes : undefined,
   };
   return { kind: 'found', stored };
+}
+
+/** One target for an answer, or the problem that there is none that can be read. */
+export async function readTargetOr(deps: ApiDeps, { namespace, name }: TargetName): Promise<Checked<StoredTarget>> {
+  const read = await readStored(deps, targetAddress(namespace, name));
+  switch (read.kind) {
+    case 'found':
+      return ok(read.stored);
+    case 'absent':
+      return noSuchTarget;
+    case 'poison':
+      return unreadable;
+  }
 }

@@ -1,4 +1,4 @@
-/** What each request changes in the state that was read. Pure. */
+/** Registration, replacement, deletion and triggers: the changes that each request makes to the state read. Pure. */
 
 import { type Incarnations, incarnationsOf } from '../../core/kubelet/static-lifecycle.ts';
 import type { ProbeRecord, TargetRecord } from '../../core/spec/records.ts';
@@ -15,7 +15,7 @@ import { invalidFields, type Problem, problem } from '../http/problem.ts';
 import type { DecodedTarget } from '../schema/decode-manifest.ts';
 import { identityConflict, type SentIdentity } from '../schema/sent-identity.ts';
 import type { Plan } from './change-target.ts';
-import { probeRequestWritesAttribute, type StoredTarget } from './stored-target.ts';
+import { noSuchTarget, probeRequestWritesAttribute, type StoredTarget } from './stored-target.ts';
 
 export type PlanContext = {
   readonly address: TargetAddress;
@@ -24,8 +24,6 @@ export type PlanContext = {
   readonly identity: SentIdentity;
   readonly nowMs: number;
 };
-
-export const noSuchTarget = problem(404, 'no-such-target', 'There is no such target.');
 
 export const terminating = problem(
   409,
@@ -129,14 +127,19 @@ export function replace({ address, nowMs }: PlanContext, stored: StoredTarget, w
 }
 
 /** DELETE: begins termination. A repetition may bring its end forward but not postpone it. */
-export function planDelete(context: PlanContext, gracePeriodSeconds: number | undefined) {
+export function planDelete(
+  address: TargetAddress,
+  preconditions: Preconditions,
+  gracePeriodSeconds: number | undefined,
+  nowMs: number,
+) {
   return (stored: StoredTarget | undefined): Plan => {
     if (!stored) return noSuchTarget;
     const { target } = stored;
-    const failed = failedPrecondition(context.preconditions, target.resourceVersion);
+    const failed = failedPrecondition(preconditions, target.resourceVersion);
     if (failed) return failed;
     const graceSeconds = gracePeriodSeconds ?? target.spec.terminationGracePeriodSeconds;
-    const endMs = context.nowMs + graceSeconds * 1000;
+    const endMs = nowMs + graceSeconds * 1000;
     if (
       target.deletionTimestampMs !== undefined &&
       (gracePeriodSeconds === undefined || target.deletionTimestampMs <= endMs)
@@ -150,7 +153,7 @@ export function planDelete(context: PlanContext, gracePeriodSeconds: number | un
     };
     return {
       kind: 'write',
-      operations: [targetUpdate(context.address, target, next), ...stops(context.address, stored)],
+      operations: [targetUpdate(address, target, next), ...stops(address, stored)],
       stored: { ...stored, target: next },
       created: false,
     };

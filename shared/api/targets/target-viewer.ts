@@ -1,6 +1,6 @@
 /** Shows the targets of one answer: all at the same instant, with each bucket's freshness read once. */
 import { targetAddress } from '../../store/records/keys.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { ApiDeps } from '../ports/deps.ts';
 import type { TargetView } from '../schema/target-schema.ts';
 import { freshnessReader } from './freshness.ts';
 import type { ViewOptions } from './probe-view.ts';

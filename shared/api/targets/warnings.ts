@@ -1,7 +1,6 @@
 /** The `Warning` header of a registration: what was not stored, which probes can never run, and likely mistakes. */
 import { type Finding, lintSpec } from '../../core/spec/lint.ts';
-import type { TargetSpec } from '../../core/spec/spec.ts';
-import type { Advice } from '../../prober/advice.ts';
+import type { Advice, Advise } from '../../prober/advice.ts';
 import { configFileAnnotation } from '../schema/annotations.ts';
 import { keptOutWarning } from '../schema/kept-out.ts';
 import type { StoredTarget } from './stored-target.ts';
@@ -18,21 +17,28 @@ const adviceCharsMax = 400;
 /** The part of it that is kept from the end, where a warning contains its advice. */
 const endCharsMax = 200;
 
-export type Warned = {
-  /** The file of the configuration that has the target; absent: none, or it is the configuration that changes it. */
-  readonly file?: string | undefined;
-  readonly ignored: readonly string[];
-  readonly advice: readonly Advice[];
-  readonly findings: readonly Finding[];
-};
+/** Probes of a spec that can never run, and likely mistakes in the others. */
+export type SpecWarnings = { readonly advice: readonly Advice[]; readonly findings: readonly Finding[] };
+
+export const noSpecWarnings: SpecWarnings = { advice: [], findings: [] };
 
 /** A probe that can never run has only that warning: its other mistakes have no effect yet. */
-export function warnedOf(spec: TargetSpec, advice: readonly Advice[]): Pick<Warned, 'advice' | 'findings'> {
+export function specWarnings({ target }: StoredTarget, advise: Advise | undefined): SpecWarnings {
+  const advice = advise?.(target.spec) ?? [];
   const isAdvised = (found: Finding) => advice.some(({ pointer }) => found.pointer.startsWith(`${pointer}/`));
-  return { advice, findings: lintSpec(spec).filter((found) => !isAdvised(found)) };
+  return { advice, findings: lintSpec(target.spec).filter((found) => !isAdvised(found)) };
 }
 
-export function warningTexts({ file, ignored, advice, findings }: Warned): readonly string[] {
+/**
+ * @param ignored paths of the fields that were not stored
+ * @param file the file of the configuration that has the target; undefined: none, or it is the configuration that
+ * changes it
+ */
+export function warningTexts(
+  ignored: readonly string[],
+  file: string | undefined,
+  { advice, findings }: SpecWarnings,
+): readonly string[] {
   const keptOut = keptOutWarning(ignored);
   return [
     ...(file === undefined ? [] : [managedWarning(file)]),
@@ -50,8 +56,7 @@ const managedWarning = (file: string): string =>
   cut(`${file} of the configuration has this target and will register it again as it is there: change it in the file`);
 
 /** RFC 7234, section 5.5: code 299, miscellaneous and persistent, one value for each warning. */
-export function warningHeader(warned: Warned): Readonly<Record<string, string>> {
-  const warnings = warningTexts(warned);
+export function warningHeader(warnings: readonly string[]): Readonly<Record<string, string>> {
   if (warnings.length === 0) return {};
   return { warning: warnings.map((text) => `299 - ${quoted(text)}`).join(', ') };
 }

@@ -1,7 +1,7 @@
 /** What a command in a container asks over the network, as a handler that asks it from outside. */
 import type { Members } from '../values.ts';
 
-/** In which way a handler decides otherwise than the command, as a note says it. */
+/** Differences between the decisions of a handler and of the command, as a note says them. */
 export const differences = {
   statuses: 'only a status from 200 to 399 is a success',
   redirects: 'redirects are followed on the same host name, and any other is a success',
@@ -24,7 +24,7 @@ export type Tool = (args: readonly string[], names: readonly string[]) => Readin
 
 export const runs = (reason: string): Reading => ({ kind: 'runs', reason });
 
-/** In the order of the table, each once. */
+/** Lists the differences in the order of the table, each once. */
 export const asks = (handler: Members, differing: readonly Difference[]): Reading => ({
   kind: 'asks',
   handler,

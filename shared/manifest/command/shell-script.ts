@@ -104,7 +104,7 @@ function simple(command: Command, isBash: boolean): ScriptCommand {
     }
     const expanded = expansionIn(each);
     if (expanded !== undefined) return other(`the shell expands ${shown(expanded)}`);
-    // In words that are left, it stands for itself in some shells only.
+    // Elsewhere in a word only some shells take it literally.
     if (each.value.includes('$')) return other('"$" may stand for a variable');
     words.push(each.value);
   }

@@ -1,10 +1,11 @@
-/** Compose files: the labels `probelet.readinessProbe` and its like of a service, else its healthcheck. */
-
+/**
+ * Compose files. Each service becomes a target. Its probes are those of its labels, such as `probelet.readinessProbe`;
+ * without such labels its healthcheck becomes a readiness probe, if a handler asks the same from outside the container.
+ */
 import { nearest } from '../../lib/nearest.ts';
 import { ownProperty } from '../../lib/own-property.ts';
 import { localNames } from '../command/handler.ts';
 import { differencesText } from '../command/reading.ts';
-import { dialledPorts, withPorts } from '../kubernetes/pod-probes.ts';
 import {
   type Drafts,
   type Format,
@@ -19,14 +20,13 @@ import {
   targetTypeMeta,
 } from '../manifest.ts';
 import { targetName } from '../names.ts';
+import { dialledPorts, withPorts } from '../pod-probes.ts';
 import { parseProbe } from '../short-form.ts';
-import { isMembers, listOf, type Members, membersOf, textOf } from '../values.ts';
-import { healthcheckOf } from './healthcheck.ts';
+import { isMembers, listOf, type Members, membersOf, textOf, valueAt } from '../values.ts';
+import { healthcheckOf, timingOf } from './healthcheck.ts';
 import { portOfTool } from './port-of-tool.ts';
 import { publicationRemark, publishedPort } from './ports.ts';
-import { copiesOf } from './scale.ts';
-import { timingOf } from './timing.ts';
-import { hasVariable, truthValue, unescaped } from './values.ts';
+import { hasVariable, truthValue, unescaped, wholeNumber } from './values.ts';
 
 export const compose: Format = {
   name: 'compose',
@@ -60,11 +60,13 @@ type Service = {
   readonly path: Path;
 };
 
-const remarkOf = (
-  { document, name, path }: Service,
-  kind: RemarkKind,
-  { reason, at = [] }: { readonly reason: string; readonly at?: Path },
-): Remark => ({ document, path: [...path, ...at], kind, what: `service ${name}`, reason });
+const remarkOf = ({ document, name, path }: Service, kind: RemarkKind, reason: string, at: Path = []): Remark => ({
+  document,
+  path: [...path, ...at],
+  kind,
+  what: `service ${name}`,
+  reason,
+});
 
 function serviceDrafts(service: Service, options: FormatOptions): Drafts {
   const labels = labelsOf(service);
@@ -76,7 +78,7 @@ function serviceDrafts(service: Service, options: FormatOptions): Drafts {
   if (counted.copies === 0)
     return {
       ...noDrafts,
-      remarks: [remarkOf(service, 'note', { reason: 'is scaled to 0: there is nothing to probe', at: counted.at })],
+      remarks: [remarkOf(service, 'note', 'is scaled to 0: there is nothing to probe', counted.at)],
     };
   const outside = outsideOf(labels, options);
   const probes = labels.some(({ key }) => isProbeLabel(key))
@@ -85,7 +87,7 @@ function serviceDrafts(service: Service, options: FormatOptions): Drafts {
   const mistakes = [...labels.flatMap((label) => labelMistakes(service, label)), ...probes.mistakes];
   if (mistakes.length > 0 || Object.keys(probes.probes).length === 0)
     return { drafts: [], remarks: probes.remarks, mistakes };
-  return drafted(service, { labels, probes, options });
+  return draftOf(service, labels, probes, outside);
 }
 
 type Label = { readonly key: string; readonly value: string; readonly at: Path };
@@ -96,7 +98,7 @@ const knownLabels = [...probeLabels, 'host'].map((name) => `${prefix}${name}`);
 
 const isProbeLabel = (key: string): boolean => probeLabels.some((name) => key === `${prefix}${name}`);
 
-/** Those of probelet. Labels are an object, or a list of `key=value`. */
+/** The labels of probelet. Compose writes labels as an object, or as a list of `key=value`. */
 function labelsOf({ service: { labels } }: Service): readonly Label[] {
   const all = Array.isArray(labels)
     ? labels.map(String).map((text, index): Label => {
@@ -111,7 +113,7 @@ function labelsOf({ service: { labels } }: Service): readonly Label[] {
 
 const hostLabel = (labels: readonly Label[]): Label | undefined => labels.find(({ key }) => key === `${prefix}host`);
 
-/** The address from outside its networks. */
+/** The address of a service for a prober outside its networks. */
 const outsideOf = (labels: readonly Label[], { host }: FormatOptions): string | undefined =>
   hostLabel(labels)?.value ?? host;
 
@@ -148,7 +150,7 @@ function labelledProbes(service: Service, labels: readonly Label[]): Probes {
     ...noProbes,
     probes: Object.fromEntries(parsed.map(({ field, probe }) => [field, probe])),
     places: Object.fromEntries(parsed.map(({ field, at }) => [field, at])),
-    remarks: healthcheck === undefined ? [] : [remarkOf(service, 'note', { reason, at: ['healthcheck'] })],
+    remarks: healthcheck === undefined ? [] : [remarkOf(service, 'note', reason, ['healthcheck'])],
   };
 }
 
@@ -160,7 +162,7 @@ function checkedProbes(service: Service, outside: string | undefined): Probes {
   const at: Path = ['healthcheck'];
   const leftOut = (reason: string): Probes => ({
     ...noProbes,
-    remarks: [remarkOf(service, 'leftOut', { reason, at })],
+    remarks: [remarkOf(service, 'leftOut', reason, at)],
   });
   const wrong = (field: string, detail: string): Probes => ({
     ...noProbes,
@@ -180,10 +182,8 @@ function checkedProbes(service: Service, outside: string | undefined): Probes {
     probes: { readinessProbe: { ...handler, ...timing.numbers } },
     places: { readinessProbe: at },
     remarks: [
-      remarkOf(service, 'approximated', { reason, at }),
-      ...timing.approximated.map((cut) =>
-        remarkOf(service, 'approximated', { reason: cut.reason, at: [...at, cut.field] }),
-      ),
+      remarkOf(service, 'approximated', reason, at),
+      ...timing.approximated.map((cut) => remarkOf(service, 'approximated', cut.reason, [...at, cut.field])),
       ...startRemarks(service),
     ],
   });
@@ -205,22 +205,19 @@ function checkedProbes(service: Service, outside: string | undefined): Probes {
   return probe({ exec: { command } }, reason);
 }
 
-/** From other containers every port is, from outside those that are published. */
+/** Other containers reach every port; a prober outside reaches those that are published. */
 const isReached = (ports: unknown, port: number, outside: string | undefined): boolean =>
   outside === undefined || publishedPort(ports, port) !== undefined;
 
 function startRemarks(service: Service): readonly Remark[] {
   if (ownProperty(membersOf(service.service.healthcheck), 'start_period') === undefined) return [];
   const reason = 'has a start_period; a readiness probe needs none, as it is not ready before its first success';
-  return [remarkOf(service, 'note', { reason, at: ['healthcheck', 'start_period'] })];
+  return [remarkOf(service, 'note', reason, ['healthcheck', 'start_period'])];
 }
 
-type Drafting = { readonly labels: readonly Label[]; readonly probes: Probes; readonly options: FormatOptions };
-
-function drafted(service: Service, { labels, probes, options }: Drafting): Drafts {
+function draftOf(service: Service, labels: readonly Label[], probes: Probes, outside: string | undefined): Drafts {
   const { document, name, path, service: fields } = service;
   const label = hostLabel(labels);
-  const outside = outsideOf(labels, options);
   const container: Members = { name: targetName(name), ...probes.probes };
   const spec: Members = { host: outside ?? name, containers: [container] };
   const mistakes = dialledPorts(spec).flatMap(({ written, number }) =>
@@ -259,7 +256,7 @@ const published = (spec: Members, { ports }: Members): Members =>
 
 function insideRemarks(service: Service): readonly Remark[] {
   const reason = `is probed at ${service.name}, which only containers of its networks resolve: --host is for others`;
-  return [remarkOf(service, 'approximated', { reason })];
+  return [remarkOf(service, 'approximated', reason)];
 }
 
 function outsideRemarks(service: Service, spec: Members): readonly Remark[] {
@@ -267,13 +264,13 @@ function outsideRemarks(service: Service, spec: Members): readonly Remark[] {
   const numbers = new Set(dialledPorts(spec).flatMap(({ number }) => number ?? []));
   return [...numbers].flatMap((port) => {
     const reason = publicationRemark(ports, port);
-    return reason === undefined ? [] : [remarkOf(service, 'approximated', { reason })];
+    return reason === undefined ? [] : [remarkOf(service, 'approximated', reason)];
   });
 }
 
 function copies(service: Service): readonly Remark[] {
   const { service: fields } = service;
-  const approximated = (reason: string, at: Path) => remarkOf(service, 'approximated', { reason, at });
+  const approximated = (reason: string, at: Path) => remarkOf(service, 'approximated', reason, at);
   const counted = copiesOf(fields);
   const number = counted.kind === 'counted' ? counted.copies : 1;
   const replicas = number === 'variable' ? 'a variable number of' : number;
@@ -288,4 +285,23 @@ function copies(service: Service): readonly Remark[] {
       ? []
       : [approximated('extends another, which is not read: docker compose config puts it in', ['extends'])]),
   ];
+}
+
+type Copies =
+  /** `variable`: only `docker compose config` knows how many. */
+  | { readonly kind: 'counted'; readonly copies: number | 'variable'; readonly at: Path }
+  | { readonly kind: 'wrong'; readonly detail: string; readonly at: Path };
+
+/** `scale` comes first: Compose refuses another number of `deploy.replicas` beside it. */
+const places: readonly Path[] = [['scale'], ['deploy', 'replicas']];
+
+function copiesOf(service: Members): Copies {
+  for (const at of places) {
+    const read = wholeNumber(valueAt(service, at));
+    if (read.kind === 'absent') continue;
+    if (read.kind === 'variable') return { kind: 'counted', copies: 'variable', at };
+    if (read.kind === 'value' && read.value >= 0) return { kind: 'counted', copies: read.value, at };
+    return { kind: 'wrong', detail: 'must be a whole number of at least 0', at };
+  }
+  return { kind: 'counted', copies: 1, at: [] };
 }

@@ -20,7 +20,7 @@ const tools: readonly Tool[] = [
   { name: /^(mysqladmin|mariadb-admin)$/, port: 3306, host: hostOption, portOption: ['-P', '--port'] },
   { name: /^(mongosh|mongo)$/, port: 27_017, host: ['--host'], portOption: ['--port'] },
   { name: /^rabbitmq-diagnostics$/, port: 5672, host: [], portOption: [] },
-  // Of the image of MariaDB.
+  // The script in the image of MariaDB.
   { name: /^healthcheck\.sh$/, port: 3306, host: [], portOption: [] },
 ];
 

@@ -28,7 +28,7 @@ function readText<Value>(given: unknown, read: (text: string) => Value | undefin
 export const wholeNumber = (given: unknown): Read<number> =>
   readText(given, (text) => (/^[-+]?\d{1,15}$/.test(text) ? Number(text) : undefined));
 
-/** In any case, with YAML 1.1's words for them. */
+/** Booleans in upper or lower case, with the words of YAML 1.1. */
 const booleans: { readonly [text: string]: boolean } = {
   ...{ true: true, y: true, yes: true, on: true },
   ...{ false: false, n: false, no: false, off: false },

@@ -6,7 +6,7 @@
 import { durationSeconds } from '../duration.ts';
 import { globMatches } from './pattern.ts';
 
-/** In the order in which Gatus looks for them. */
+/** Operators, in the order in which Gatus looks for them. */
 const operators = ['==', '!=', '<=', '>=', '>', '<'] as const;
 
 export type Condition = {
@@ -21,7 +21,7 @@ export type Values = { readonly [placeholder: string]: string | undefined };
 export function parsedCondition(text: string): Condition | undefined {
   const operator = operators.find((each) => text.includes(` ${each} `));
   if (operator === undefined) return undefined;
-  // Of more than two elements the first two count.
+  // If there are more than two elements, the first two count.
   const [first = '', second = ''] = text.split(` ${operator} `).map((element) => element.trim());
   return { operator, elements: [first, second] };
 }

@@ -18,12 +18,10 @@ import {
 } from '../manifest.ts';
 import { targetName } from '../names.ts';
 import { given, isMembers, listOf, type Members, membersOf, textOf, valueAt } from '../values.ts';
-import { type Endpoint, endpointAt, type Remarked, remarkOf, variableIn } from './endpoint.ts';
+import { type Divergence, type Endpoint, endpointAt, plainText, remarkOf, truthOf, variableIn } from './endpoint.ts';
 import { ConditionJudge } from './judgement.ts';
-import { numbersOf, withHeaders } from './probe.ts';
-import { logsIn, requestRemarks } from './remarks.ts';
-import { type Probed, type UrlHandler, urlHandler } from './url.ts';
-import { plainText, truthOf } from './values.ts';
+import { logsIn, numbersOf, requestRemarks, withHeaders } from './probe.ts';
+import { type ProbedUrl, type UrlHandler, urlHandler } from './url.ts';
 
 export const gatus: Format = {
   name: 'gatus',
@@ -45,7 +43,7 @@ export const gatus: Format = {
   },
 };
 
-/** Lists of what is watched there, and not here. */
+/** Lists of what Gatus watches and no probe asks. */
 const otherLists: { readonly [key: string]: readonly [what: string, reason: string] } = {
   'external-endpoints': ['external endpoint', 'is not probed: its results are pushed'],
   suites: ['suite', 'is a sequence of requests, which no probe makes'],
@@ -112,7 +110,7 @@ function mistakesOf(endpoint: Endpoint): readonly Mistake[] {
   ];
 }
 
-type WhyNot = Remarked & { readonly kind?: RemarkKind };
+type WhyNot = Divergence & { readonly kind?: RemarkKind };
 
 /** Requests with these are not those of a probe. */
 const clientFields: { readonly [field: string]: string } = {
@@ -123,7 +121,7 @@ const clientFields: { readonly [field: string]: string } = {
   'proxy-url': 'goes through a proxy, which no probe does',
 };
 
-/** Where a variable decides what is asked, or of whom. */
+/** Fields in which a variable decides what is asked, or of whom. */
 const decisive: readonly Path[] = [['enabled'], ['name'], ['group'], ['url'], ['method'], ['headers'], ['conditions']];
 
 function whyNot(endpoint: Endpoint, url: UrlHandler): WhyNot | undefined {
@@ -155,7 +153,7 @@ function whyNoGet(value: Members): WhyNot | undefined {
 
 const condition = 'must be two values around ==, !=, <, <=, > or >=, with a space on each side';
 
-function probedDrafts(endpoint: Endpoint, url: Probed, judge: ConditionJudge): Drafts {
+function probedDrafts(endpoint: Endpoint, url: ProbedUrl, judge: ConditionJudge): Drafts {
   const { value } = endpoint;
   const texts = listOf(value.conditions).map(String);
   const judged = judge.judge(texts, {
@@ -177,7 +175,7 @@ function probedDrafts(endpoint: Endpoint, url: Probed, judge: ConditionJudge): D
   return { drafts: [draft], remarks: [...ofConditions, ...requestRemarks(endpoint, url), ...remarks], mistakes: [] };
 }
 
-function drafted(endpoint: Endpoint, url: Probed, bounds: readonly number[]) {
+function drafted(endpoint: Endpoint, url: ProbedUrl, bounds: readonly number[]) {
   const { document, value, path } = endpoint;
   const probe = { ...withHeaders(url, value), ...numbersOf(membersOf(document.value), value, bounds) };
   const { labels, remarks } = labelsOf(endpoint);

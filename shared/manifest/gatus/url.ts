@@ -1,7 +1,7 @@
 /** The handler for the URL of an endpoint of Gatus, or why there is none. */
 
 import type { Members } from '../values.ts';
-import type { Connection, ProbedBy } from './outcomes.ts';
+import type { Connection, ProbedBy } from './judgement.ts';
 
 export type UrlHandler =
   | {
@@ -19,7 +19,7 @@ export type UrlHandler =
   | { readonly kind: 'not'; readonly reason: string }
   | { readonly kind: 'wrong' };
 
-export type Probed = Extract<UrlHandler, { readonly kind: 'probed' }>;
+export type ProbedUrl = Extract<UrlHandler, { readonly kind: 'probed' }>;
 
 const not = (reason: string): UrlHandler => ({ kind: 'not', reason });
 
@@ -35,18 +35,18 @@ const connections: { readonly [scheme in Connection]: number | undefined } = {
 
 export function urlHandler(text: string): UrlHandler {
   const scheme = text.includes('://') ? text.slice(0, text.indexOf('://')).toLowerCase() : '';
-  // The parser knows the parts of this scheme whatever the text's own is.
+  // The parser knows the parts of a URL of HTTP; the text may have another scheme.
   const written = text.slice(scheme.length + '://'.length);
   if (scheme === '' || !URL.canParse(`http://${written}`)) return { kind: 'wrong' };
   const url = new URL(`http://${written}`);
   if (url.username !== '' || url.password !== '') return not('has credentials in its URL, which are not stored');
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
-  // Of a URL of HTTP the parser leaves out port 80.
+  // The parser leaves out port 80, the default of HTTP.
   const authority = written.split(/[/?#]/)[0] ?? '';
   const port = Number(url.port || (authority.endsWith(':80') ? 80 : 0)) || undefined;
   const path = writtenPath(written.slice(authority.length));
   if (path.startsWith('//')) return not('has a path that begins with two slashes, in which a probe sees a host');
-  return schemeHandler({ scheme, host, port, path });
+  return schemeHandler(scheme, host, port, path);
 }
 
 /** As it is written: the parser removes parts such as `..`, which Gatus and a probe send. */
@@ -55,14 +55,7 @@ function writtenPath(text: string): string {
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-type Parts = {
-  readonly scheme: string;
-  readonly host: string;
-  readonly port: number | undefined;
-  readonly path: string;
-};
-
-function schemeHandler({ scheme, host, port, path }: Parts): UrlHandler {
+function schemeHandler(scheme: string, host: string, port: number | undefined, path: string): UrlHandler {
   if (scheme === 'http' || scheme === 'https') {
     const isHttps = scheme === 'https';
     const httpGet = { path, port: port ?? (isHttps ? 443 : 80), ...(isHttps && { scheme: 'HTTPS' }) };

@@ -19,14 +19,11 @@ import {
   type Remark,
   targetTypeMeta,
 } from '../manifest.ts';
+import { type CutNumber, dialledPorts, execReadings, withHandlers, withinLimits, withPorts } from '../pod-probes.ts';
 import { given, isMembers, listOf, type Members, membersOf, numberOf, textOf, valueAt } from '../values.ts';
-import { withKindInName } from './names.ts';
-import { othersLeftOut } from './others.ts';
-import { type WithinLimits, withinLimits } from './pod-limits.ts';
-import { dialledPorts, execReadings, withHandlers, withPorts } from './pod-probes.ts';
+import { othersLeftOut, whyNotProbed } from './left-out.ts';
 import { groupOf, kindOf, type Resource, remark, resourceName, resourcesOf } from './resource.ts';
 import { portThrough, type Service, serviceFor, serviceOf } from './service.ts';
-import { whyNotProbed } from './state.ts';
 
 export const kubernetes: Format = {
   name: 'kubernetes',
@@ -63,7 +60,7 @@ const groups: { readonly [kind: string]: string } = {
 
 const isWorkload = (resource: Resource): boolean => ownProperty(groups, kindOf(resource)) !== undefined;
 
-/** What a controller has made is a target only if that controller, or its own, is none: else it would be one twice. */
+/** A Pod that a controller made is a target only if no controller above it is one: else it would be probed twice. */
 function withoutOwned(drafted: ReadonlyMap<Resource, Drafts>): ReadonlyMap<Resource, Drafts> {
   const byName = new Map([...drafted.keys()].map((each) => [ownedName(each, each.value), each]));
   const ownerOf = (resource: Resource): Resource | undefined =>
@@ -76,7 +73,7 @@ function withoutOwned(drafted: ReadonlyMap<Resource, Drafts>): ReadonlyMap<Resou
     const probed = owners.findLast((owner) => (drafted.get(owner)?.drafts.length ?? 0) > 0);
     if (!probed) return own;
     const reason = `is of ${resourceName(probed)}, which is a target`;
-    return { ...noDrafts, remarks: [remark(resource, 'note', { what: resourceName(resource), reason })] };
+    return { ...noDrafts, remarks: [remark(resource, 'note', resourceName(resource), reason)] };
   };
   return new Map([...drafted].map((each) => [each[0], kept(each)]));
 }
@@ -107,13 +104,13 @@ function draftsOf(resource: Resource, context: Context): Drafts {
   const group = ownProperty(groups, kind) ?? '';
   if (groupOf(textOf(value.apiVersion) ?? '') !== group) {
     const reason = `is not of ${group === '' ? 'v1' : `${group}/v1`}, so its Pod template may be another thing`;
-    return { ...noDrafts, remarks: [remark(resource, 'leftOut', { what, reason })] };
+    return { ...noDrafts, remarks: [remark(resource, 'leftOut', what, reason)] };
   }
   const pod = podOf(resource, kind);
   if (pod === undefined) return { ...noDrafts, mistakes: [missingTemplate(resource, kind)] };
   const why = whyNotProbed(value, pod.template, pod.path);
-  if (why === undefined) return drafted(pod, { what, kind }, context);
-  return { ...noDrafts, remarks: [remark(resource, why.kind, { what, reason: why.reason }, why.path)] };
+  if (why === undefined) return draftOf(pod, what, kind, context);
+  return { ...noDrafts, remarks: [remark(resource, why.kind, what, why.reason, why.path)] };
 }
 
 /** A Pod, or the resource with its Pod template. */
@@ -139,14 +136,11 @@ function missingTemplate(resource: Resource, kind: string): Mistake {
   return { document: resource.document, path: [...resource.path, ...path], detail };
 }
 
-type Named = { readonly what: string; readonly kind: string };
-
-function drafted(pod: Pod, { what, kind }: Named, context: Context): Drafts {
+function draftOf(pod: Pod, what: string, kind: string, context: Context): Drafts {
   const { resource, path } = pod;
   const limited = withinLimits(podSpec(pod, context));
   const address = addressOf(pod, limited.spec, context);
-  if (address.kind === 'none')
-    return { ...noDrafts, remarks: [remark(resource, 'leftOut', { what, reason: address.reason })] };
+  if (address.kind === 'none') return { ...noDrafts, remarks: [remark(resource, 'leftOut', what, address.reason)] };
   const gates = gatesRemark(pod, what);
   const spec = { ...address.spec, host: address.host, ...(gates && { readinessGates: undefined }) };
   const inPods: Path = [...resource.path, ...path];
@@ -162,7 +156,7 @@ function drafted(pod: Pod, { what, kind }: Named, context: Context): Drafts {
     ],
   };
   const reason = address.approximated;
-  const service = reason === undefined ? [] : [remark(resource, 'approximated', { what, reason })];
+  const service = reason === undefined ? [] : [remark(resource, 'approximated', what, reason)];
   return {
     drafts: [draft],
     remarks: [
@@ -170,16 +164,16 @@ function drafted(pod: Pod, { what, kind }: Named, context: Context): Drafts {
       ...copies(resource, what, kind),
       ...commands(pod, what, context),
       ...(gates ?? []),
-      ...reductions(pod, what, limited),
+      ...reductions(pod, what, limited.cut),
     ],
     mistakes: [],
   };
 }
 
-const reductions = ({ resource, path }: Pod, what: string, { cut }: WithinLimits): readonly Remark[] =>
+const reductions = ({ resource, path }: Pod, what: string, cut: readonly CutNumber[]): readonly Remark[] =>
   cut.map(({ path: at, field, written, max }) => {
     const reason = `has ${field} of ${written}, which becomes ${max}`;
-    return remark(resource, 'approximated', { what, reason }, [...path, 'spec', ...at]);
+    return remark(resource, 'approximated', what, reason, [...path, 'spec', ...at]);
   });
 
 type Address =
@@ -188,13 +182,13 @@ type Address =
       readonly host: string;
       /** From the resource; empty: it does not say its address. */
       readonly path: Path;
-      /** Of the Pod, with the ports of that address. */
+      /** The spec of the Pod, with the ports of that address. */
       readonly spec: Members;
       readonly approximated?: string;
     }
   | { readonly kind: 'none'; readonly reason: string };
 
-/** What the Pod or its template names itself, else the option, else a Service. */
+/** The address that the Pod or its template names, else the option, else a Service. */
 function addressOf({ template, path, resource }: Pod, spec: Members, { host, namespace, services }: Context): Address {
   const places: readonly Path[] = [
     [...path, 'spec', 'host'],
@@ -247,17 +241,17 @@ function gatesRemark(pod: Pod, what: string): readonly Remark[] | undefined {
   if (isReported || listOf(readinessGates).length === 0) return undefined;
   const reason = `are conditions that are set in the cluster only; with ${lifecycleAnnotation}: reported they are kept`;
   const path = [...pod.path, 'spec', 'readinessGates'];
-  return [remark(pod.resource, 'approximated', { what: `${what}: spec.readinessGates`, reason }, path)];
+  return [remark(pod.resource, 'approximated', `${what}: spec.readinessGates`, reason, path)];
 }
 
-/** A command runs in a container, where no prober is: what it asks over the network is asked by a handler. */
+/** A command would run in a container, where there is no prober, so a handler asks what it asks over the network. */
 const podSpec = ({ template }: Pod, { keepsCommands = false }: FormatOptions): Members =>
   keepsCommands ? membersOf(template.spec) : withHandlers(membersOf(template.spec));
 
 function commands({ resource, template, path }: Pod, what: string, { keepsCommands }: Context): readonly Remark[] {
   return execReadings(membersOf(template.spec)).map((each) => {
     const at = [...path, 'spec', ...each.path];
-    return remark(resource, 'approximated', { what, reason: commandReason(each.reading, keepsCommands) }, at);
+    return remark(resource, 'approximated', what, commandReason(each.reading, keepsCommands), at);
   });
 }
 
@@ -270,10 +264,43 @@ function commandReason(reading: Reading, isKept = false): string {
 
 /** One target stands for Pods that come and go, or for several. */
 function copies(resource: Resource, what: string, kind: string): readonly Remark[] {
-  const approximated = (reason: string, path: Path) => [remark(resource, 'approximated', { what, reason }, path)];
+  const approximated = (reason: string, path: Path) => [remark(resource, 'approximated', what, reason, path)];
   if (kind === 'Job' || kind === 'CronJob') return approximated('fails its probes while it does not run', []);
   if (kind === 'DaemonSet') return approximated('has a Pod on each node: one target stands for all of them', []);
   const replicas = numberOf(valueAt(resource.value, ['spec', 'replicas'])) ?? 1;
   if (replicas <= 1) return [];
   return approximated(`has ${replicas} replicas: one target stands for all of them`, ['spec', 'replicas']);
+}
+
+/**
+ * Kubernetes allows resources of several kinds to have one name. Each of them gets its kind behind its name, so that
+ * their order does not matter. Two of one kind stay a mistake.
+ * @param ofNameless the namespace of a resource that does not name one
+ */
+function withKindInName(drafted: ReadonlyMap<Resource, Drafts>, ofNameless: string): readonly Drafts[] {
+  const keyOf = ({ manifest }: Draft): string => {
+    const { namespace = ofNameless, name } = membersOf(manifest.metadata);
+    return JSON.stringify([namespace, name]);
+  };
+  const kinds = new Map<string, Set<string>>();
+  for (const [resource, { drafts }] of drafted)
+    for (const draft of drafts) {
+      const known = kinds.get(keyOf(draft)) ?? new Set<string>();
+      kinds.set(keyOf(draft), known.add(kindOf(resource)));
+    }
+  return [...drafted].map(([resource, own]) => {
+    const shared = own.drafts.find((draft) => (kinds.get(keyOf(draft))?.size ?? 0) > 1);
+    return shared ? renamed(resource, shared, own) : own;
+  });
+}
+
+function renamed(resource: Resource, draft: Draft, { remarks, mistakes }: Drafts): Drafts {
+  const metadata = membersOf(draft.manifest.metadata);
+  const name = `${metadata.name}-${kindOf(resource).toLowerCase()}`;
+  const reason = `becomes the target ${name}, since a resource of another kind has its name, too`;
+  return {
+    drafts: [{ ...draft, manifest: { ...draft.manifest, metadata: { ...metadata, name } } }],
+    remarks: [...remarks, remark(resource, 'note', resourceName(resource), reason, ['metadata', 'name'])],
+    mistakes,
+  };
 }

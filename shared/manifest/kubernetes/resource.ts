@@ -32,9 +32,13 @@ export const resourceName = (resource: Resource): string =>
 export const groupOf = (apiVersion: string): string =>
   apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
 
-export type Remarked = { readonly what: string; readonly reason: string };
-
-export const remark = (at: SourcePath, kind: Remark['kind'], { what, reason }: Remarked, path: Path = []): Remark => ({
+export const remark = (
+  at: SourcePath,
+  kind: Remark['kind'],
+  what: string,
+  reason: string,
+  path: Path = [],
+): Remark => ({
   document: at.document,
   path: [...at.path, ...path],
   kind,

@@ -1,7 +1,7 @@
 /** The address that a Service of the same file gives to Pods, and the port of the Service for a port of theirs. */
 import { ownProperty } from '../../lib/own-property.ts';
+import type { DialledPort } from '../pod-probes.ts';
 import { listOf, type Members, membersOf, numberOf, textOf, valueAt } from '../values.ts';
-import type { DialledPort } from './pod-probes.ts';
 
 export type Service = {
   readonly name: string;

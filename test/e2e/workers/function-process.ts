@@ -4,7 +4,7 @@
  * on to its end, and the process ends.
  */
 import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import { sqsClient } from '../../../shared/queue/sqs-client.ts';
+import { sqsClient } from '../../../shared/queue/sqs-call.ts';
 import { context, recordOf } from '../../functions/invocation.ts';
 
 const { handler }: typeof import('../../../functions/prober/handler.ts') = await import(process.argv[2] ?? '');

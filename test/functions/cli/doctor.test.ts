@@ -82,12 +82,12 @@ describe('doctor', () => {
 });
 
 test('clocks agree within the second that a Date is cut to', () => {
-  const at = (skewMs: number, isHere = false) => clockFinding(1_000_000, { middleMs: 1_000_500 + skewMs, isHere });
+  const at = (skewMs: number, isHere = false) => clockFinding(1_000_000, 1_000_500 + skewMs, isHere);
   assert.deepEqual(at(0), ok('agrees with the server'));
   assert.deepEqual(at(-3_400), ok('agrees with the server'));
   assert.deepEqual([at(3_600).state, at(3_600).why], ['warn', '4 s ahead of the server']);
   assert.deepEqual([at(-300_000).state, at(-300_000).why], ['fail', '300 s behind the server']);
-  assert.equal(clockFinding(Number.NaN, { middleMs: 0, isHere: false }).state, 'warn');
+  assert.equal(clockFinding(Number.NaN, 0, false).state, 'warn');
 });
 
 test('a data folder has to be there or be possible, be a folder, and be closed to others', async () => {
@@ -120,17 +120,17 @@ describe('DNS servers', async () => {
   after(() => Promise.all([answering.close(), silent.close()]));
 
   test('that say that a name does not exist do answer', async () => {
-    assert.deepEqual(await dnsFinding({ servers: [answering.address] }), ok(`${answering.address} answered`));
+    assert.deepEqual(await dnsFinding([answering.address], undefined), ok(`${answering.address} answered`));
     assert.match(answering.questions.join(), /probelet-doctor\.invalid A/);
-    await dnsFinding({ servers: [answering.address], name: 'api.example.com' });
+    await dnsFinding([answering.address], 'api.example.com');
     assert.match(answering.questions.join(), /api\.example\.com A/);
   });
 
   test('that are silent are a warning as long as another answers', async () => {
-    const some = await dnsFinding({ servers: [answering.address, silent.address] });
+    const some = await dnsFinding([answering.address, silent.address], undefined);
     assert.equal(some.state, 'warn');
     assert.equal(some.why, `no answer about probelet-doctor.invalid from ${silent.address} (i/o timeout)`);
-    assert.equal((await dnsFinding({ servers: [silent.address] })).state, 'fail');
+    assert.equal((await dnsFinding([silent.address], undefined)).state, 'fail');
   });
 });
 

@@ -1,7 +1,9 @@
 /** Ages as kubectl prints them, and durations of options. */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ageText, milliseconds } from '../../../functions/cli/printing/durations.ts';
+import { ageText } from '../../../functions/cli/printing/durations.ts';
+import { milliseconds } from '../../../functions/cli/words/option-values.ts';
 
 describe('an age', () => {
   /** Of TestHumanDuration in k8s.io/apimachinery/pkg/util/duration. */

@@ -1,8 +1,13 @@
 /** `probelet explain`: every field of the API's schemas, and nothing else, has a meaning. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { fieldMeanings } from '../../../functions/cli/printing/explained-fields.ts';
-import { type FieldSchema, fieldsOf, meaningKey, targetFields } from '../../../functions/cli/printing/explaining.ts';
+import {
+  type FieldSchema,
+  fieldMeanings,
+  fieldsOf,
+  meaningKey,
+  targetFields,
+} from '../../../functions/cli/printing/explaining.ts';
 import { ranCli } from './run.ts';
 
 const pathsIn = (schema: FieldSchema, path: readonly string[] = []): readonly (readonly string[])[] => [

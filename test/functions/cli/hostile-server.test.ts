@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { describe, test } from 'node:test';
-import { printedStates } from '../../../functions/cli/printing/printed-states.ts';
+import { printedStates } from '../../../functions/cli/server/selection.ts';
 import { apiClient } from '../../../functions/client/api-client.ts';
 import { ClientError, probeletClient } from '../../../package/client.ts';
 import { targetViewSchema } from '../../../shared/api/schema/target-schema.ts';

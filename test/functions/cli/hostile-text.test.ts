@@ -8,7 +8,7 @@ import type { Command } from 'commander';
 import { parseAllDocuments, parse as parseYaml } from 'yaml';
 import { gatedIo, processIo } from '../../../functions/cli/io.ts';
 import { programOf } from '../../../functions/cli/program.ts';
-import { problemSchema } from '../../../shared/api/http/problem-schema.ts';
+import { problemSchema } from '../../../shared/api/http/problem.ts';
 import { manifestSchema } from '../../../shared/api/schema/manifest-schema.ts';
 import { configSchema } from '../../../shared/config/config-schema.ts';
 import { hostileAnswers } from '../../support/hostile-answers.ts';

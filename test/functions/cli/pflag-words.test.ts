@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Command } from 'commander';
-import { commanderWords } from '../../../functions/cli/words/pflag-words.ts';
+import { commanderWords } from '../../../functions/cli/words/kubectl-words.ts';
 
 const command = new Command('get')
   .option('-A, --all-namespaces')

@@ -1,8 +1,7 @@
 /** READY, STATUS and RESTARTS of targets: kubectl's own cases, and where a target is no Pod. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { eventRow } from '../../../functions/cli/printing/event-rows.ts';
-import { probeRows, targetHead, targetRow } from '../../../functions/cli/printing/target-rows.ts';
+import { eventRow, probeRows, targetHead, targetRow } from '../../../functions/cli/printing/rows.ts';
 import type { TargetView } from '../../../shared/api/schema/target-schema.ts';
 import { type CaseContainer, type PodCase, podCases } from './kubectl-pods.ts';
 

@@ -1,7 +1,7 @@
 /** Signatures of requests against those that AWS publishes ("Signature Version 4 test suite", as in aws-c-auth). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Signable, signedHeaders } from '../../../functions/client/signature.ts';
+import { type Signable, signedHeaders } from '../../../functions/client/aws-signer.ts';
 
 /** AWS's own example, which is no key of an account. */
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };

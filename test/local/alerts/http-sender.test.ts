@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { httpSender } from '../../../functions/local/alerts/http-sender.ts';
-import { testNotifications } from '../../../shared/alerts/test-notifications.ts';
+import { testNotifications } from '../../../shared/alerts/notification-text.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { startMs } from '../../api/world.ts';
 

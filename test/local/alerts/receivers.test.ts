@@ -9,7 +9,7 @@ import { alertSender } from '../../../functions/local/alerts/alert-sender.ts';
 import { readConfigFile } from '../../../functions/local/config/config-file.ts';
 import type { SendOutcome } from '../../../shared/alerts/delivery.ts';
 import type { Receiver } from '../../../shared/alerts/formats/receiver.ts';
-import { testNotifications } from '../../../shared/alerts/test-notifications.ts';
+import { testNotifications } from '../../../shared/alerts/notification-text.ts';
 import { parseAllowList } from '../../../shared/exec/allow-list.ts';
 import { type Clock, systemClock } from '../../../shared/lib/clock.ts';
 import { startMs } from '../../api/world.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { prune } from '../../../functions/local/config/config-pruning.ts';
 import { apiApp } from '../../../shared/api/app.ts';
-import type { ApiDeps } from '../../../shared/api/deps.ts';
+import type { ApiDeps } from '../../../shared/api/ports/deps.ts';
 import { inProcessBus } from '../../../shared/bus/in-process.ts';
 import { targetAddress } from '../../../shared/store/records/keys.ts';
 import { sqliteStore } from '../../../shared/store/sqlite/sqlite.ts';

@@ -1,7 +1,7 @@
 /** What files of targets are registered with, in virtual time. */
 import type { AskedFile, ReadTargets } from '../../../functions/local/config/file-targets.ts';
 import { apiApp } from '../../../shared/api/app.ts';
-import type { ApiDeps } from '../../../shared/api/deps.ts';
+import type { ApiDeps } from '../../../shared/api/ports/deps.ts';
 import { inProcessBus } from '../../../shared/bus/in-process.ts';
 import { sqliteStore } from '../../../shared/store/sqlite/sqlite.ts';
 import { askApi } from '../../support/api-client.ts';

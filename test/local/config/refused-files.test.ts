@@ -8,8 +8,8 @@ import { describe, type TestContext, test } from 'node:test';
 import { readConfigFile } from '../../../functions/local/config/config-file.ts';
 import { readAllowList, readToken } from '../../../functions/local/options/option-values.ts';
 import { targetConverter } from '../../../functions/local/threads/converter.ts';
+import { readFault } from '../../../shared/lib/bounded-file.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
-import { readFault } from '../../../shared/lib/read-fault.ts';
 import { fileBytesMax } from '../../../shared/manifest/limits.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { AskedThread } from '../../../functions/local/threads/asked-thread.ts';
 import { type YamlParser, yamlParser } from '../../../functions/local/threads/yaml-parser.ts';
-import type { ParsedDocuments } from '../../../shared/api/http/json-text.ts';
+import type { ParsedDocuments } from '../../../shared/api/http/json.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { yamlTexts } from '../../fuzz-clients/bodies.ts';
 

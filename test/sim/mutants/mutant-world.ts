@@ -20,7 +20,7 @@ export type MutantWorld = {
   readonly site?: string;
   /** Endpoints that turn often: means, ms. */
   readonly flapping?: { readonly wellMs: number; readonly illMs: number };
-  /** How long targets that are re-created, or changed, are left alone on the average. */
+  /** The average time between changes, or re-creations, of a target. */
   readonly restMs?: number;
   /** Endpoints that all hang from then on. */
   readonly hangingFromMs?: number;

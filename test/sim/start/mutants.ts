@@ -235,7 +235,7 @@ export const startMutants: readonly StartMutant[] = [
   {
     name: 'alerts are kept as if the clock had not been set',
     change: {
-      file: 'shared/alerts/kept-time.ts',
+      file: 'shared/alerts/kept-alerts.ts',
       from: 'Math.abs(shiftMs) < clockStepMsMin ? state',
       to: 'clockStepMsMin > 0 ? state',
     },
@@ -244,7 +244,7 @@ export const startMutants: readonly StartMutant[] = [
   {
     name: 'kept alerts of the future stay there',
     change: {
-      file: 'shared/alerts/kept-time.ts',
+      file: 'shared/alerts/kept-alerts.ts',
       from: 'end: (ms) => Math.min(ms, steadyMs + groupWindowMs)',
       to: 'end: (ms) => ms',
     },

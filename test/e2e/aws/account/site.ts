@@ -1,7 +1,7 @@
 /** The account in which the steps are played: who signs, and where its services are. */
 import assert from 'node:assert/strict';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { sqsClient } from '../../../../shared/queue/sqs-client.ts';
+import { sqsClient } from '../../../../shared/queue/sqs-call.ts';
 import { until } from '../../../support/wait.ts';
 import type { Keys, Place } from '../cdk.ts';
 import { type Send, signedSend } from '../requests.ts';

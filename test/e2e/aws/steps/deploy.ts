@@ -1,6 +1,6 @@
 /** A fresh emulator with two stacks on it: the product, and a subscriber who has nothing to do with it. */
 import assert from 'node:assert/strict';
-import { sqsClient } from '../../../../shared/queue/sqs-client.ts';
+import { sqsClient } from '../../../../shared/queue/sqs-call.ts';
 import { cdkCli, emulatorPlace, type Keys, region } from '../cdk.ts';
 import { type Cli, cliOf } from '../cli.ts';
 import { type Cloud, probeletApp, subscriberApp } from '../cloud.ts';

@@ -1,6 +1,6 @@
 /** The subscriber's function: writes down each event of the bus, and when it came. */
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import { sqsClient } from '../../../../shared/queue/sqs-client.ts';
+import { sqsClient } from '../../../../shared/queue/sqs-call.ts';
 
 const client = sqsClient();
 

@@ -1,10 +1,9 @@
 /** The OpenAPI 3.1 document, derived from the routes and their zod schemas. */
-import './zod-openapi.ts';
+import '../http/zod-openapi.ts';
 import { type OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
 import type * as z from 'zod';
-import { type ProblemStatus, problemMediaType, problemTitles } from './http/problem.ts';
-import { problemSchema } from './http/problem-schema.ts';
-import type { Answer, Route } from './route.ts';
+import { type ProblemStatus, problemMediaType, problemSchema, problemTitles } from '../http/problem.ts';
+import type { Answer, Route } from '../ports/route.ts';
 
 /** 400: every route refuses query parameters that it does not have. */
 const anyRoute: readonly ProblemStatus[] = [400, 500, 503];

@@ -1,9 +1,9 @@
 /** A route of the API: its handler and its whole documentation. */
-import type { TargetName } from '../core/spec/names.ts';
-import './zod-openapi.ts';
+import type { TargetName } from '../../core/spec/names.ts';
+import '../http/zod-openapi.ts';
 import * as z from 'zod';
+import type { ProblemStatus } from '../http/problem.ts';
 import type { ApiDeps } from './deps.ts';
-import type { ProblemStatus } from './http/problem.ts';
 
 export type ApiRequest = {
   readonly raw: Request;
@@ -25,7 +25,7 @@ export type Route = {
   readonly headers?: z.ZodObject;
   readonly body?: { readonly mediaTypes: readonly string[]; readonly schema: z.ZodType; readonly required: boolean };
   readonly answers: { readonly [status: number]: Answer };
-  /** In addition to those that any route can return: 400, 401, 500, 503. */
+  /** Problems beside those that any route can return: 400, 401, 500, 503. */
   readonly problems: readonly ProblemStatus[];
   /** Needs no token. */
   readonly anonymous?: true;

@@ -2,21 +2,19 @@
  * YAML text to plain JSON values, one a document: YAML 1.2 core schema, 010 as in 1.1, unique keys, bounded aliases and
  * nesting.
  */
-import { type Document, isScalar, visit } from 'yaml';
-import { valueSize } from '../../lib/value-size.ts';
-import { yamlDocuments } from '../../lib/yaml-documents.ts';
-import { withOctal } from '../../lib/yaml-octal.ts';
-import { depthMax, type ParsedDocuments, valuesMax } from './json-text.ts';
-import { hasLostFields, isOneLine, newlinesHint } from './lost-newlines.ts';
+import { type Document, isScalar, Lexer, visit } from 'yaml';
+import { valueSize } from '../../lib/json.ts';
+import { withOctal, yamlDocuments } from '../../lib/yaml-documents.ts';
+import { depthMax, type ParsedDocuments, valuesMax } from './json.ts';
 
-/** Aliases refer to anchors in a manifest; they are not for multiplying it. */
+/** Enough for anchors that a manifest uses again, too few to multiply it. */
 const aliasCountMax = 100;
 /** Uses of anchors in one document. For each the parser looks at all anchors before it. */
 const aliasesMax = 1_000;
-/** Empty ones count: a parser makes each of them. */
+/** Empty documents count, because the parser makes each of them. */
 const documentsMax = 1_000;
 
-/** One for two characters of the largest text: more have no manifest, only texts that are made to cost. */
+/** One token for two characters of the largest text. No manifest has more, only a text made to be costly. */
 const tokensMax = 32 * 1024;
 
 /**
@@ -90,3 +88,29 @@ const isEmpty = ({ contents }: Document.Parsed): boolean =>
 type Malformed = Extract<ParsedDocuments, { readonly kind: 'malformed' }>;
 
 const malformed = (reason: string): Malformed => ({ kind: 'malformed', reason });
+
+// curl -d @file strips the line breaks of a file. What is left seldom parses; if it does, fields may be missing.
+
+const newlinesHint =
+  'the body is one line, as if its line breaks were lost: curl -d @file strips them, --data-binary @file keeps them';
+
+/** One line break at the end shows that line breaks were not stripped. */
+const isOneLine = (text: string): boolean => !/[\r\n]/.test(text);
+
+/** Whether a text of one line has lost fields although it parses, namely as `value`. */
+const hasLostFields = (text: string, value: unknown): boolean =>
+  isOneLine(text) && (hasField(commentOf(text)) || typeof value === 'string' || keysOf(value).some(isJoined));
+
+/** The comment or directive that occupies the rest of the line. */
+function commentOf(text: string): string {
+  for (const token of new Lexer().lex(text)) if (/^[#%]/.test(token)) return token;
+  return '';
+}
+
+const hasField = (comment: string): boolean => /[\w"'}\]]:(\s|$)/.test(comment);
+
+const keysOf = (value: unknown): readonly string[] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+
+/** No field of a body has such a name: a document marker or another field has been joined to this one. */
+const isJoined = (key: string): boolean => /^---|:/.test(key);

@@ -1,7 +1,8 @@
-/** Query parameters: decoded, or a 400 that names the invalid one. */
-import '../zod-openapi.ts';
+/** Query parameters: decoded, or a 400 that names those that are invalid, unknown or repeated. None is ignored. */
+import './zod-openapi.ts';
 import * as z from 'zod';
-import { type Checked, invalidParameters, ok } from './problem.ts';
+import { nearest } from '../../lib/nearest.ts';
+import { type Checked, invalidParameters, ok, type ParameterError, type Problem } from './problem.ts';
 
 export const dryRunParam = z
   .enum(['true', 'false'])
@@ -42,4 +43,19 @@ export function readWhole(query: URLSearchParams, parameter: string, range: Whol
   return value >= range.min && value <= range.max
     ? ok(value)
     : invalidParameters([{ parameter, detail: `must be a whole number from ${range.min} to ${range.max}` }]);
+}
+
+/** A 400 that names every parameter that the route does not have, or that is repeated; undefined: there is none. */
+export function refusedParameters(query: URLSearchParams, known: readonly string[]): Problem | undefined {
+  const errors = [...new Set(query.keys())].flatMap((parameter): readonly ParameterError[] => {
+    if (!known.includes(parameter)) return [{ parameter, detail: unknownDetail(parameter, known) }];
+    return query.getAll(parameter).length > 1 ? [{ parameter, detail: 'must be given once' }] : [];
+  });
+  return errors.length > 0 ? invalidParameters(errors) : undefined;
+}
+
+function unknownDetail(parameter: string, known: readonly string[]): string {
+  const meant = nearest(parameter, known);
+  if (meant !== undefined) return `unknown parameter; did you mean ${meant}?`;
+  return `unknown parameter; this route has ${known.length === 0 ? 'none' : known.join(', ')}`;
 }

@@ -1,10 +1,17 @@
 /** The probes in the spec of a Pod that is not validated yet, and the ports that they dial. */
-import { isSecretLiteral } from '../../core/spec/handler-http-get.ts';
-import { ownProperty } from '../../lib/own-property.ts';
-import { handlerOfCommand, localNames } from '../command/handler.ts';
-import type { Reading } from '../command/reading.ts';
-import type { Path } from '../manifest.ts';
-import { isMembers, listOf, type Members, membersOf, numberOf, textOf } from '../values.ts';
+import { isSecretLiteral } from '../core/spec/handler-http-get.ts';
+import {
+  gracePeriodSecondsMax,
+  initialDelaySecondsMax,
+  periodSecondsMax,
+  thresholdMax,
+  timeoutSecondsMax,
+} from '../core/spec/limits.ts';
+import { ownProperty } from '../lib/own-property.ts';
+import { handlerOfCommand, localNames } from './command/handler.ts';
+import type { Reading } from './command/reading.ts';
+import type { Path } from './manifest.ts';
+import { isMembers, listOf, type Members, membersOf, numberOf, textOf } from './values.ts';
 
 const probeFields = ['startupProbe', 'readinessProbe', 'livenessProbe'] as const;
 const containerLists = ['initContainers', 'containers'] as const;
@@ -24,7 +31,7 @@ export const hasProbes = (spec: unknown): boolean =>
 type PlacedProbe = {
   readonly probe: Members;
   readonly container: Members;
-  /** In the spec. */
+  /** The path of the probe in the spec. */
   readonly path: Path;
 };
 
@@ -81,7 +88,7 @@ export const withHandlers = (spec: Members): Members =>
     return isMembers(exec) && reading.kind === 'asks' ? { ...reading.handler, ...numbers } : probe;
   });
 
-/** Without those of probes that name a host themselves: these dial another address. */
+/** The ports that probes dial at the Pod's own address: a probe that names a host dials another one. */
 export function dialledPorts(spec: Members): readonly DialledPort[] {
   const ports: DialledPort[] = [];
   withPorts(spec, (port) => {
@@ -91,7 +98,7 @@ export function dialledPorts(spec: Members): readonly DialledPort[] {
   return ports;
 }
 
-/** A copy whose probes dial other ports. Of a probe that names a host itself the port stays. */
+/** A copy whose probes dial other ports. A probe that names a host itself keeps its port. */
 export const withPorts = (spec: Members, portOf: (port: DialledPort) => number | string): Members =>
   mapProbes(spec, ({ probe, container }) => withPort(probe, container, portOf));
 
@@ -109,4 +116,33 @@ function portIn(container: Members, written: number | string): DialledPort {
   const number =
     typeof written === 'number' ? written : numberOf(ports.find(({ name }) => name === written)?.containerPort);
   return { written, number };
+}
+
+// Numbers of probes that Kubernetes takes and the API does not: they become the highest that it takes.
+
+const highest: { readonly [field: string]: number } = {
+  initialDelaySeconds: initialDelaySecondsMax,
+  periodSeconds: periodSecondsMax,
+  timeoutSeconds: timeoutSecondsMax,
+  successThreshold: thresholdMax,
+  failureThreshold: thresholdMax,
+  terminationGracePeriodSeconds: gracePeriodSecondsMax,
+};
+
+export type CutNumber = { readonly path: Path; readonly field: string; readonly written: number; readonly max: number };
+
+/** A copy of the spec of a Pod with numbers that the API takes, and the places of those that were higher. */
+export function withinLimits(spec: Members): { readonly spec: Members; readonly cut: readonly CutNumber[] } {
+  const cut: CutNumber[] = [];
+  const limited = mapProbes(spec, ({ probe, path }) =>
+    Object.fromEntries(
+      Object.entries(probe).map(([field, written]) => {
+        const max = ownProperty(highest, field) ?? Number.POSITIVE_INFINITY;
+        if (typeof written !== 'number' || !Number.isInteger(written) || written <= max) return [field, written];
+        cut.push({ path: [...path, field], field, written, max });
+        return [field, max];
+      }),
+    ),
+  );
+  return { spec: limited, cut };
 }

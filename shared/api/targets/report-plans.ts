@@ -1,18 +1,19 @@
-/** What a status report changes in the state that was read. Pure. */
-
+/** Reports on containers: the changes that a status report and a reported restart make to the state read. Pure. */
 import { statusNamed } from '../../core/kubelet/pod-status.ts';
+import { incarnationOf, restarted, staticContainerID } from '../../core/kubelet/static-lifecycle.ts';
 import { at, type FieldProblem, unless } from '../../core/spec/field-problem.ts';
-import type { ReportRecord, TargetRecord } from '../../core/spec/records.ts';
+import type { Incarnation, ReportRecord, TargetRecord } from '../../core/spec/records.ts';
+import { placedContainers } from '../../core/spec/spec.ts';
 import { sameValue } from '../../lib/equality.ts';
 import { ownProperty } from '../../lib/own-property.ts';
 import { encodeReport } from '../../store/records/items.ts';
 import { type TargetAddress, targetKey } from '../../store/records/keys.ts';
 import type { Condition } from '../../store/store.ts';
-import { invalidFields, problem } from '../http/problem.ts';
+import { type Checked, invalidFields, ok, problem } from '../http/problem.ts';
 import type { Report } from '../schema/status-report.ts';
 import type { Plan } from './change-target.ts';
-import type { StoredTarget } from './stored-target.ts';
-import { noSuchTarget } from './target-plans.ts';
+import { noSuchTarget, type StoredTarget } from './stored-target.ts';
+import { targetUpdate, terminating } from './target-plans.ts';
 
 const notReported = problem(
   409,
@@ -49,7 +50,7 @@ export function planReport(address: TargetAddress, report: Report, nowMs: number
   };
 }
 
-/** Of every container of the spec, and of those that have left it and whose probes are still stored. */
+/** For every container of the spec, and for those that have left it and whose probes are still stored. */
 function beganAtMs({ target, probes, report: before }: StoredTarget, report: Report, nowMs: number) {
   const { containers, initContainers } = target.spec;
   const ofSpec = [...containers, ...initContainers].map(({ name }) => name);
@@ -92,4 +93,56 @@ function unknownContainers({ spec }: TargetRecord, report: Report): readonly Fie
     ...unknownIn('containerStatuses', spec.containers),
     ...unknownIn('initContainerStatuses', spec.initContainers),
   ];
+}
+
+const notStatic = problem(
+  409,
+  'not-static',
+  'The target has lifecycle reported: report its new container by PUT …/status, with its containerID.',
+);
+
+/**
+ * `container`: may be absent if the target has only one. `containerID`: of the container that was restarted, so that a
+ * repetition changes nothing.
+ */
+export type Restart = { readonly container?: string | undefined; readonly containerID?: string | undefined };
+
+/** POST …/restarted: the container's next incarnation runs from now on. */
+export function planRestart(address: TargetAddress, restart: Restart, nowMs: number) {
+  return (stored: StoredTarget | undefined): Plan => {
+    if (!stored) return noSuchTarget;
+    const { target } = stored;
+    if (target.spec.lifecycle !== 'static') return notStatic;
+    if (target.deletionTimestampMs !== undefined) return terminating;
+    const named = containerOf(target, restart.container);
+    if (named.kind === 'problem') return named;
+    const present = incarnationOf(target, named.value);
+    const containerID = staticContainerID(target.uid, named.value, present);
+    if ((restart.containerID ?? containerID) !== containerID) return { kind: 'unchanged', stored };
+    return next(address, stored, { [named.value]: restarted(present, nowMs) });
+  };
+}
+
+function next(
+  address: TargetAddress,
+  stored: StoredTarget,
+  begun: { readonly [container: string]: Incarnation },
+): Plan {
+  const { target } = stored;
+  const after: TargetRecord = {
+    ...target,
+    resourceVersion: target.resourceVersion + 1,
+    incarnations: { ...target.incarnations, ...begun },
+  };
+  const operations = [targetUpdate(address, target, after)];
+  return { kind: 'write', operations, stored: { ...stored, target: after }, created: false };
+}
+
+/** Ordinary init containers do not run beside the others, so they are never restarted. */
+function containerOf({ spec }: TargetRecord, wanted: string | undefined): Checked<string> {
+  const names = placedContainers(spec).flatMap(({ kind, spec: { name } }) => (kind === 'init' ? [] : [name]));
+  const [only, ...more] = names;
+  if (wanted === undefined && only !== undefined && more.length === 0) return ok(only);
+  if (wanted !== undefined && names.includes(wanted)) return ok(wanted);
+  return invalidFields([{ pointer: '/container', detail: `must be one of ${names.join(', ')}` }]);
 }

@@ -1,4 +1,6 @@
-/** Targets and their probes as rows of tables. */
+/** Targets, their probes and their events as rows of tables. */
+
+import type { EventView } from '../../../shared/api/routes/events.ts';
 import type { ContainerStatusView, ProbeStatusView, TargetView } from '../../../shared/api/schema/target-schema.ts';
 import { failureText } from '../../../shared/core/status/failure-text.ts';
 import { ownProperty } from '../../../shared/lib/own-property.ts';
@@ -9,10 +11,10 @@ import type { Cell, Row, Shade } from './tables.ts';
 
 export type RowStyle = {
   readonly hasNamespace: boolean;
-  /** Of probes: whether the column with the target is left out. */
+  /** Whether the column with the target is left out, for probes. */
   readonly isOfOne?: boolean;
   readonly isWide: boolean;
-  /** Of targets, in the last column. */
+  /** Whether labels are in the last column, for targets. */
   readonly hasLabels?: boolean;
 };
 
@@ -158,3 +160,25 @@ export const probeRows = (target: TargetView, style: RowStyle, nowMs: number): r
     sinceText(probe.lastProbeTime, nowMs),
     ...(style.isWide ? [outputOf(probe)] : []),
   ]);
+
+/** An event does not name its target. */
+export type TargetEvent = { readonly namespace: string; readonly target: string; readonly event: EventView };
+
+export const eventHead = (hasNamespace: boolean): Row => [
+  ...(hasNamespace ? ['NAMESPACE'] : []),
+  ...['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'],
+];
+
+/** As `kubectl get events` prints it. */
+export const eventRow = ({ namespace, target, event }: TargetEvent, hasNamespace: boolean, nowMs: number): Row => [
+  ...(hasNamespace ? [namespace] : []),
+  `${sinceText(event.time, nowMs)}${event.count > 1 ? ` (x${event.count})` : ''}`,
+  { text: event.type, shade: event.type === 'Warning' ? 'bad' : 'good' },
+  event.reason,
+  `target/${target}`,
+  messageOf(event),
+];
+
+/** kubelet's text ends with what a command has printed, which may be nothing. */
+const messageOf = ({ message }: EventView): string =>
+  message.endsWith('probe failed: ') ? `${message}(no output)` : message;

@@ -1,21 +1,18 @@
 /** The ports that the API needs. No adapters: the same app runs on one machine and behind an HTTP API. */
-import type { Bus } from '../bus/bus.ts';
-import type { EventEnvelope } from '../bus/envelope.ts';
-import type { Quotas } from '../core/shards/quota.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Json } from '../lib/json.ts';
-import type { Log } from '../lib/log.ts';
-import type { Random } from '../lib/random.ts';
-import type { Advise } from '../prober/advice.ts';
-import type { Poison } from '../store/records/items.ts';
-import type { TargetAddress } from '../store/records/keys.ts';
-import type { Store } from '../store/store.ts';
-import type { ParsedDocuments } from './http/json-text.ts';
+import type { Bus, EventEnvelope } from '../../bus/bus.ts';
+import type { Quotas } from '../../core/shards/quota.ts';
+import type { Json } from '../../lib/json.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Random } from '../../lib/random.ts';
+import type { Advise } from '../../prober/advice.ts';
+import type { Poison } from '../../store/records/items.ts';
+import type { TargetAddress } from '../../store/records/keys.ts';
+import type { Store } from '../../store/store.ts';
+import type { BodyDeps } from '../http/body.ts';
 
-export type ApiDeps = {
+export type ApiDeps = BodyDeps & {
   readonly store: Store;
   readonly bus: Bus;
-  readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly health: () => Health | Promise<Health>;
@@ -25,15 +22,6 @@ export type ApiDeps = {
   readonly watch?: WatchSource;
   /** Maximum number of simultaneous watchers; default 100. */
   readonly watchersMax?: number;
-  /**
-   * To be awaited before each piece of a request that takes long: resolves when it may go on. Rejects if the client has
-   * gone. Absent: nothing else needs the thread.
-   */
-  readonly pause?: () => Promise<void>;
-  /** To be awaited before the body of a request takes memory. Its place is free once the request is answered. */
-  readonly admit?: (request: Request) => Promise<void>;
-  /** Parses YAML beside this thread. Absent: in it. */
-  readonly parseYaml?: ParseYaml;
   /** Every route but `/healthz` requires it as a bearer token; absent: access control is in front of the app. */
   readonly token?: string;
   /** Absent: limited only by the store. */
@@ -50,7 +38,7 @@ export type ApiDeps = {
 };
 
 export type Health = {
-  /** false: the process should not get traffic (503). One unreadable item is no reason. */
+  /** false: the process should not get traffic (503). An unreadable item is not a reason. */
   readonly ok: boolean;
   readonly quarantined: readonly Poison[];
   /**
@@ -70,9 +58,6 @@ export type ShardDoubt = {
   readonly shard?: string;
   readonly socketsMax?: number;
 };
-
-/** Never rejects. When the signal is aborted, the answer no longer matters. */
-export type ParseYaml = (text: string, signal: AbortSignal) => ParsedDocuments | Promise<ParsedDocuments>;
 
 /**
  * Calls the subscriber with each event from now on, and waits for the promise that it returns. The returned function
