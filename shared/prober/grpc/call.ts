@@ -14,7 +14,7 @@ import {
 import { type ConnectionFault, errorCode, fault } from '../../http2/frames.ts';
 import type { Block } from '../../http2/header-block.ts';
 import type { Field } from '../../http2/hpack-table.ts';
-import type { Data, GoAway, Malformed, Reset, WindowUpdate } from '../../http2/inbound-events.ts';
+import type { Data, GoAway, Malformed, Reset, WindowUpdate } from '../../http2/inbound.ts';
 import { receiveWindow } from '../../http2/receive-window.ts';
 import type { Settings } from '../../http2/settings.ts';
 import { afterArrivals, type Clock } from '../../lib/clock.ts';
@@ -218,11 +218,6 @@ export class CallState implements ConnectionEvents {
     this.#grant(0, this.#connectionWindow.read(data.payloadBytes));
     if (call && this.#running === call && call.stream.isGrantDue()) this.#grantSoon(call);
     return undefined;
-  }
-
-  /** Data is parsed at once and not kept. */
-  dataWanted(): number {
-    return frameBytesMax;
   }
 
   windowUpdate({ streamId: of, increment }: WindowUpdate): ConnectionFault | undefined {

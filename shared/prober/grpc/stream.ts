@@ -1,7 +1,7 @@
 /** The stream of one unary call: what the server has sent, until that decides the call. Pure. */
 import type { Block } from '../../http2/header-block.ts';
 import type { Field } from '../../http2/hpack-table.ts';
-import type { Data } from '../../http2/inbound-events.ts';
+import type { Data } from '../../http2/inbound.ts';
 import { receiveWindow } from '../../http2/receive-window.ts';
 import { type GrpcFields, noFields, readBlock, withField } from './headers.ts';
 import { ReplyReader, type RpcResult, type StreamEnd } from './reply.ts';

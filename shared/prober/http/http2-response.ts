@@ -7,7 +7,7 @@ import type { Head } from '../../http1/head.ts';
 import { type ConnectionFault, errorCode, fault } from '../../http2/frames.ts';
 import type { Block } from '../../http2/header-block.ts';
 import type { Field } from '../../http2/hpack-table.ts';
-import type { Data } from '../../http2/inbound-events.ts';
+import type { Data } from '../../http2/inbound.ts';
 import { gathered } from '../../lib/gathered.ts';
 import { keptMessage } from '../kept-memory.ts';
 import { awaitingHeadTimeout, type Exchanged, type ExchangeOptions, readingBodyTimeout } from './http-exchange.ts';
@@ -66,14 +66,9 @@ export class ResponseStream {
     return this.#head !== undefined;
   }
 
-  /** Returns how many more bytes of the body are wanted. */
-  dataWanted(): number {
-    return Math.max(0, this.#wantedBytes - this.#bodyBytes);
-  }
-
-  data({ data, dataBytes, endStream }: Data): Exchanged | undefined {
+  data({ data, endStream }: Data): Exchanged | undefined {
     this.#body.add(data);
-    this.#bodyBytes += dataBytes;
+    this.#bodyBytes += data.length;
     const length = this.#lengthBytes();
     const isFull = this.#bodyBytes >= this.#wantedBytes && (length === undefined || length >= this.#wantedBytes);
     if (isFull) return this.#response();
