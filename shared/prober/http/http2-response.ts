@@ -2,6 +2,7 @@
  * The response of an HTTPS probe over HTTP/2, from its first frame to the one that decides the exchange. Source:
  * golang.org/x/net, http2/transport.go.
  */
+
 import { atoi } from '../../core/go/text.ts';
 import type { Head } from '../../http1/head.ts';
 import { type ConnectionFault, errorCode, fault } from '../../http2/frames.ts';
@@ -9,8 +10,9 @@ import type { Block } from '../../http2/header-block.ts';
 import type { Field } from '../../http2/hpack-table.ts';
 import type { Data } from '../../http2/inbound.ts';
 import { gathered } from '../../lib/gathered.ts';
+import { awaitingHeadTimeout } from '../deadline.ts';
 import { keptMessage } from '../kept-memory.ts';
-import { awaitingHeadTimeout, type Exchanged, type ExchangeOptions, readingBodyTimeout } from './http-exchange.ts';
+import { type Exchanged, type ExchangeOptions, readingBodyTimeout } from './http-exchange.ts';
 
 /** Go's limit for a response's header list. */
 export const headerListBytesMax = 10 * 1024 * 1024;
@@ -81,7 +83,7 @@ export class ResponseStream {
   /** The stream or the connection broke. */
   broken(message: string, { failureClass = 'HTTP_PROTOCOL', isRetried = false }: Breaking = {}): Exchanged {
     if (this.#head) return this.#response(message);
-    return { kind: 'failed', failureClass, message, ...(isRetried && { isRetried: true }) };
+    return { kind: 'failed', failureClass, message, isRetried };
   }
 
   /** The deadline has passed. */
@@ -128,8 +130,7 @@ export class ResponseStream {
 
   #response(bodyError?: string): Exchanged {
     const { status, location } = this.#head ?? { status: 0, location: '' };
-    const error = bodyError !== undefined && { bodyError };
-    const response = { status, location, body: this.#body.bytes(), ...error };
+    const response = { status, location, body: this.#body.bytes(), bodyError };
     return { kind: 'response', firstByteMs: this.#firstByteMs ?? 0, response };
   }
 }
