@@ -8,8 +8,8 @@ export type HttpResponse = {
   /** Empty: none. */
   readonly location: string;
   readonly body: Buffer;
-  /** The body broke off or was malformed; `body` is what was read of it. */
-  readonly bodyError?: string;
+  /** Why the body broke off or was malformed, if it did; `body` is what was read of it. */
+  readonly bodyError: string | undefined;
 };
 
 export type Progress =
@@ -44,8 +44,7 @@ export function responseReader({ bodyBytesMax, reserve }: ResponseOptions): Resp
 
   const finished = (bodyError?: string): Ended => {
     const { status, location } = head ?? { status: 0, location: '' };
-    const error = bodyError === undefined ? undefined : { bodyError };
-    return { kind: 'response', response: { status, location, body: body?.body() ?? nothing, ...error } };
+    return { kind: 'response', response: { status, location, body: body?.body() ?? nothing, bodyError } };
   };
   const takeBody = (reader: BodyReader, bytes: Buffer, before = 0): Progress => {
     const progress = reader.take(bytes, before);

@@ -4,10 +4,9 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import { type Reading, readSocket } from '../net/reading.ts';
-import { type ConnectionFault, errorCode, errorName, fault, flag, frame, frameReader, frameType } from './frames.ts';
+import { type ConnectionFault, errorCode, errorName, FrameReader, fault, flag, frame, frameType } from './frames.ts';
 import { HealthCheck, type HealthCheckPorts, isHealthCheckDue } from './health-check.ts';
-import { type InboundOptions, inbound } from './inbound.ts';
-import type { InboundEvents } from './inbound-events.ts';
+import { Inbound, type InboundEvents, type InboundOptions } from './inbound.ts';
 
 /** Why the connection is over. */
 export type Lost =
@@ -95,12 +94,12 @@ export function connectHttp2(socket: Socket, events: ConnectionEvents, options: 
     events.lost(why);
   };
   const check = startCheck(options, { write, silent: () => lose({ kind: 'silent' }) });
-  const read = frameReader(inbound({ events, ping: answerTo(events, write), check }, options));
+  const frames = new FrameReader(new Inbound(events, answerTo(events, write), check, options));
   const reading = readSocket(socket, {
     take: (bytes) => {
       if (!isOpen) return;
       unsent = [];
-      const fault = read(bytes);
+      const fault = frames.take(bytes);
       if (fault) return lose({ kind: 'fault', fault });
       if (isOpen) events.taken?.();
       flush();

@@ -1,6 +1,7 @@
 /**
- * HTTP/2 frames (RFC 9113, sections 4 and 6): the frame header, and a reader that passes payloads on as they arrive.
+ * HTTP/2 frames (RFC 9113, sections 4 and 6): the frame header, and a reader that gathers each frame.
  */
+import { type Gathered, gathered } from '../lib/gathered.ts';
 
 export const frameType = {
   data: 0,
@@ -62,50 +63,70 @@ export const fault = (code: number, message: string): ConnectionFault => ({ code
 
 /** Receives the frames. Each function may end the connection by returning a fault, after which none is called again. */
 export type FrameTaker = {
+  /** A frame begins, whose payload is still to come: the place to refuse one that is too large. */
   readonly begin: (header: FrameHeader) => ConnectionFault | undefined;
-  /** The next part of the payload is `bytes[from, to)`. */
-  readonly payload: (bytes: Uint8Array, from: number, to: number) => void;
-  /** The payload is complete. A frame must have no effect before this call. */
-  readonly end: () => ConnectionFault | undefined;
+  /** The frame is complete. `payload` is valid only during the call. */
+  readonly take: (header: FrameHeader, payload: Buffer) => ConnectionFault | undefined;
 };
 
-/** Returns a function that splits incoming bytes into frames. Do not call it again after it has returned a fault. */
-export function frameReader(taker: FrameTaker): (bytes: Uint8Array) => ConnectionFault | undefined {
-  const header = Buffer.alloc(frameHeaderBytes);
-  let headerBytes = 0;
-  let restBytes = 0;
-  /** `takeHeader` and `takePayload` return the number of bytes that they consumed. */
-  const takeHeader = (bytes: Uint8Array, from: number): number => {
-    const taken = Math.min(bytes.length - from, frameHeaderBytes - headerBytes);
-    header.set(bytes.subarray(from, from + taken), headerBytes);
-    headerBytes += taken;
-    return taken;
-  };
-  const takePayload = (bytes: Uint8Array, from: number): number => {
-    const taken = Math.min(bytes.length - from, restBytes);
-    taker.payload(bytes, from, from + taken);
-    restBytes -= taken;
-    return taken;
-  };
-  const begin = (): ConnectionFault | undefined => {
-    const begun = decodeHeader(header);
-    restBytes = begun.payloadBytes;
-    return taker.begin(begun);
-  };
-  const end = (): ConnectionFault | undefined => {
-    headerBytes = 0;
-    return taker.end();
-  };
-  return (bytes) => {
+/** Splits incoming bytes into frames. */
+export class FrameReader {
+  readonly #taker: FrameTaker;
+  readonly #headerRead = Buffer.alloc(frameHeaderBytes);
+  #headerBytes = 0;
+  #header: FrameHeader | undefined;
+  /** Of a payload that does not arrive as a whole, what has come. */
+  #payload: Gathered | undefined;
+
+  constructor(taker: FrameTaker) {
+    this.#taker = taker;
+  }
+
+  /** Takes the next bytes. Do not call it again after it has returned a fault. */
+  take(bytes: Buffer): ConnectionFault | undefined {
     for (let at = 0; at < bytes.length; ) {
-      const isHeader = headerBytes < frameHeaderBytes;
-      at += isHeader ? takeHeader(bytes, at) : takePayload(bytes, at);
-      if (headerBytes < frameHeaderBytes) return undefined;
-      const violation = (isHeader ? begin() : undefined) ?? (restBytes === 0 ? end() : undefined);
+      let header = this.#header;
+      if (header === undefined) {
+        at = this.#takeHeader(bytes, at);
+        if (this.#headerBytes < frameHeaderBytes) return undefined;
+        header = decodeHeader(this.#headerRead);
+        const refused = this.#taker.begin(header);
+        if (refused) return refused;
+        this.#header = header;
+      }
+      const part = bytes.subarray(at, at + header.payloadBytes - (this.#payload?.size() ?? 0));
+      const payload = this.#whole(part, header.payloadBytes);
+      if (payload === undefined) return undefined;
+      at += part.length;
+      this.#header = undefined;
+      this.#headerBytes = 0;
+      const violation = this.#taker.take(header, payload);
       if (violation) return violation;
     }
     return undefined;
-  };
+  }
+
+  /** The bytes from `from` on are of a header. Returns where the bytes behind it begin. */
+  #takeHeader(bytes: Buffer, from: number): number {
+    const taken = Math.min(bytes.length - from, frameHeaderBytes - this.#headerBytes);
+    this.#headerRead.set(bytes.subarray(from, from + taken), this.#headerBytes);
+    this.#headerBytes += taken;
+    return from + taken;
+  }
+
+  /** The payload that `part` belongs to; undefined: more is to come. Most payloads come as a whole. */
+  #whole(part: Buffer, payloadBytes: number): Buffer | undefined {
+    if (this.#payload === undefined && part.length === payloadBytes) return part;
+    this.#payload ??= gathered(payloadBytes);
+    this.#payload.add(part);
+    if (!this.#payload.isFull()) {
+      this.#payload.keep();
+      return undefined;
+    }
+    const whole = this.#payload.bytes();
+    this.#payload = undefined;
+    return whole;
+  }
 }
 
 const decodeHeader = (header: Buffer): FrameHeader => ({

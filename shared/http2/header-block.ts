@@ -1,9 +1,6 @@
-/**
- * Decodes header blocks from the fragments in HEADERS and CONTINUATION frames as they arrive, and validates them as
- * Go's `Framer.readMetaFrame` does.
- */
+/** Decodes header blocks fragment by fragment, and validates them as Go's `Framer.readMetaFrame` does. */
 import { type ConnectionFault, errorCode, fault } from './frames.ts';
-import { HpackDecoder } from './hpack-decoder.ts';
+import { HpackDecoder } from './hpack.ts';
 import { type Field, sizeOf } from './hpack-table.ts';
 
 export type BlockStart = { readonly streamId: number; readonly endStream: boolean };
@@ -50,11 +47,8 @@ export class BlockReader {
   #isTruncated = false;
   #listBytes = 0;
   #remainingBytes = 0;
-  /** Errors of the fields, of their encoding, and of the current fragment. */
   #malformed: string | undefined;
   #pseudoProblem: string | undefined;
-  #undecodable: string | undefined;
-  #isTooMuch = false;
 
   constructor(options: BlockOptions) {
     this.#options = options;
@@ -79,22 +73,14 @@ export class BlockReader {
     this.#remainingBytes = this.#options.listBytesMax;
     this.#malformed = undefined;
     this.#pseudoProblem = undefined;
-    this.#undecodable = undefined;
   }
 
-  /** A fragment of `bytes` bytes begins. */
-  beginFragment(bytes: number): void {
-    this.#isTooMuch = bytes > 2 * this.#remainingBytes || this.#malformed !== undefined;
-  }
-
-  take(bytes: Uint8Array, from: number, to: number): void {
-    if (!this.#isTooMuch) this.#undecodable ??= this.#decoder.take(bytes, from, to);
-  }
-
-  /** The frame with the fragment is complete. `isLast` means that the block is complete as well. */
-  endFragment(isLast: boolean): BlockEnd | ConnectionFault | undefined {
-    if (this.#isTooMuch) return fault(errorCode.protocol, this.#malformed ?? 'header list too large');
-    if (this.#undecodable !== undefined) return fault(errorCode.compression, this.#undecodable);
+  /** Takes the fragment of one frame. `isLast`: the block is complete. */
+  take(fragment: Uint8Array, isLast: boolean): BlockEnd | ConnectionFault | undefined {
+    if (fragment.length > 2 * this.#remainingBytes || this.#malformed !== undefined)
+      return fault(errorCode.protocol, this.#malformed ?? 'header list too large');
+    const undecodable = this.#decoder.take(fragment);
+    if (undecodable !== undefined) return fault(errorCode.compression, undecodable);
     return isLast && this.#start ? this.#endBlock(this.#start) : undefined;
   }
 

@@ -51,14 +51,15 @@ export class HeaderString {
     if (this.#table[byte] === 0) this.#valid = false;
   }
 
-  takeAll(bytes: Uint8Array, from: number, to: number): void {
+  takeAll(bytes: Uint8Array): void {
     const length = this.#length;
-    const end = Math.min(this.#keptMax, length + to - from);
+    const end = Math.min(this.#keptMax, length + bytes.length);
     if (end > this.#kept.length) this.#grow(end);
-    if (length < this.#keptMax && length < this.#kept.length)
-      this.#kept.set(bytes.subarray(from, from + Math.min(this.#kept.length, end) - length), length);
-    this.#length += to - from;
-    for (let at = from; this.#valid && at < to; at += 1) if (this.#table[bytes[at] ?? 0] === 0) this.#valid = false;
+    const keptEnd = Math.min(this.#kept.length, end);
+    if (length < keptEnd) this.#kept.set(bytes.subarray(0, keptEnd - length), length);
+    this.#length += bytes.length;
+    for (let at = 0; this.#valid && at < bytes.length; at += 1)
+      if (this.#table[bytes[at] ?? 0] === 0) this.#valid = false;
   }
 
   bytes(): number {

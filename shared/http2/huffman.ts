@@ -107,17 +107,12 @@ for (let node: Node | Leaf | undefined = root, bits = 0; node && !isLeaf(node) &
 export const isHuffmanEnd = (state: number): boolean => endings.has(state);
 
 /**
- * Decodes `bytes[from, to)` starting in `state`, and passes each decoded byte to `taker`. Returns the next state, or
+ * Decodes bytes starting in `state`, and passes each decoded byte to `taker`. Returns the next state, or
  * `huffmanFailed`.
  */
-export function huffmanDecode(
-  state: number,
-  { bytes, from, to }: { readonly bytes: Uint8Array; readonly from: number; readonly to: number },
-  taker: { take(byte: number): void },
-): number {
+export function huffmanDecode(state: number, bytes: Uint8Array, taker: { take(byte: number): void }): number {
   let at = state;
-  for (let index = from; index < to; index += 1) {
-    const byte = bytes[index] ?? 0;
+  for (const byte of bytes) {
     const high = transitions[at * nibbles + (byte >>> 4)] ?? failed;
     if ((high & failed) !== 0) return huffmanFailed;
     if ((high & emits) !== 0) taker.take(high & 0xff);

@@ -7,6 +7,8 @@ export type Gathered = {
   /** Takes as many bytes of `[from, to)` as are still wanted; returns their number. */
   readonly add: (bytes: Uint8Array, from?: number, to?: number) => number;
   readonly isFull: () => boolean;
+  /** The number of bytes taken so far. */
+  readonly size: () => number;
   /** Returns all bytes taken so far. */
   readonly bytes: () => Buffer;
   /**
@@ -47,6 +49,7 @@ export function gathered(bytesMax: number): Gathered {
       return end - from;
     },
     isFull: () => size >= bytesMax,
+    size: () => size,
     bytes: () => Buffer.from(taken.buffer, taken.byteOffset, size),
     keep: () => {
       if (!isCopied) reserve(size);

@@ -60,7 +60,7 @@ export function dialFamilies(
     };
     const race = (addresses: readonly string[], lost: (failure: DialFailure) => void) => {
       const permit = request.permit && racersPermit(request.permit);
-      const racer = { ...others, signal: over.signal, ...(permit && { permit }) };
+      const racer = { ...others, signal: over.signal, permit };
       void dialSerial(addresses, racer, ports, dnsMs).then((outcome) => {
         request.permit?.resumes?.();
         if (outcome.kind === 'failed') return lost(outcome);

@@ -23,7 +23,7 @@ export type DialRequest = {
   /** The dial is an internal one to an endpoint that the operator configured, so the dial policy does not apply. */
   readonly bypassesPolicy?: boolean;
   /** If absent, the socket is not counted. */
-  readonly permit?: SocketPermit;
+  readonly permit?: SocketPermit | undefined;
 };
 
 /**

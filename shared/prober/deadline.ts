@@ -37,3 +37,6 @@ export function startDeadline(clock: Clock, timeoutMs: number): Deadline {
     cancel,
   };
 }
+
+/** Go's text where the time of an HTTP probe ends before the head of an answer, also while it dials or shakes hands. */
+export const awaitingHeadTimeout = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';

@@ -13,7 +13,7 @@ export type TcpProberOptions = { readonly dial: Dial; readonly clock: Clock };
 export function tcpProber({ dial, clock }: TcpProberOptions): Prober<TcpRequest> {
   return async ({ host, port, timeoutMs }, permit): Promise<Attempt> => {
     const startMs = clock.monotonicMs();
-    const dialed = await dial({ host, port, deadlineMs: startMs + timeoutMs, ...(permit && { permit }) });
+    const dialed = await dial({ host, port, deadlineMs: startMs + timeoutMs, permit });
     const totalMs = clock.monotonicMs() - startMs;
     if (dialed.kind === 'failed') return failedDial(dialed, totalMs);
     dialed.socket.destroy();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
-import { type TlsWatch, tlsWatch, type Watched } from '../../shared/net/tls/watch.ts';
+import { type TlsWatch, tlsWatch, type Watched } from '../../shared/net/tls-guard.ts';
 
 const kib = 1_024;
 

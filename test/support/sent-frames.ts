@@ -3,7 +3,7 @@
  * Acknowledgements and the frames by which a client measures or leaves come or go with the timing. The vectors'
  * recorder takes the same.
  */
-import { HpackDecoder } from '../../shared/http2/hpack-decoder.ts';
+import { HpackDecoder } from '../../shared/http2/hpack.ts';
 
 export type SentFrame = {
   readonly type: string;
@@ -51,7 +51,7 @@ export class SentFrames {
 
   #fieldsOf(fragment: Buffer): NonNullable<SentFrame['fields']> {
     this.#fields = [];
-    const problem = this.#decoder.take(fragment, 0, fragment.length);
+    const problem = this.#decoder.take(fragment);
     if (problem !== undefined) throw new Error(problem);
     return this.#fields.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)));
   }

@@ -14,7 +14,7 @@ import {
 import { type ConnectionFault, errorCode, fault } from '../../http2/frames.ts';
 import type { Block } from '../../http2/header-block.ts';
 import type { Field } from '../../http2/hpack-table.ts';
-import type { Data, GoAway, Malformed, Reset, WindowUpdate } from '../../http2/inbound-events.ts';
+import type { Data, GoAway, Malformed, Reset, WindowUpdate } from '../../http2/inbound.ts';
 import { receiveWindow } from '../../http2/receive-window.ts';
 import type { Settings } from '../../http2/settings.ts';
 import { afterArrivals, type Clock } from '../../lib/clock.ts';
@@ -45,7 +45,7 @@ export type CallOutcome = {
   /** The call is repeated on another connection: its request did not leave, or the server did not begin with it. */
   readonly isRepeated: boolean;
   /** The time from the request to the first header block. */
-  readonly firstByteMs?: number;
+  readonly firstByteMs: number | undefined;
 };
 
 /** A call without an outcome. */
@@ -151,7 +151,7 @@ export class CallState implements ConnectionEvents {
   #begin(call: Call, streamId: number, resolve: Running['resolve']): void {
     // A server may send SETTINGS and GOAWAY together.
     if (this.#isOver) {
-      resolve({ result: lostStatus('EOF'), isRepeated: true });
+      resolve({ result: lostStatus('EOF'), isRepeated: true, firstByteMs: undefined });
       return;
     }
     const startMs = this.#clock.monotonicMs();
@@ -183,7 +183,7 @@ export class CallState implements ConnectionEvents {
   #end({ cancelTimer, firstByteMs, resolve }: Running, result: RpcResult, isRepeated = false): void {
     cancelTimer();
     this.#ports.over();
-    resolve({ result, isRepeated, ...(firstByteMs !== undefined && { firstByteMs }) });
+    resolve({ result, isRepeated, firstByteMs });
   }
 
   /** Returns the call if `of` is its stream and its request has been sent. */
@@ -218,11 +218,6 @@ export class CallState implements ConnectionEvents {
     this.#grant(0, this.#connectionWindow.read(data.payloadBytes));
     if (call && this.#running === call && call.stream.isGrantDue()) this.#grantSoon(call);
     return undefined;
-  }
-
-  /** Data is parsed at once and not kept. */
-  dataWanted(): number {
-    return frameBytesMax;
   }
 
   windowUpdate({ streamId: of, increment }: WindowUpdate): ConnectionFault | undefined {

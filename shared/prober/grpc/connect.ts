@@ -12,7 +12,7 @@ import { openSession, type Session } from './session.ts';
 export type Connected = {
   readonly kind: 'connected';
   readonly session: Session;
-  readonly dnsMs?: number;
+  readonly dnsMs: number | undefined;
   readonly connectMs: number;
 };
 
@@ -64,10 +64,9 @@ export async function connectOnce(
   { dial, clock, permit, call, attempt }: ConnectOptions,
 ): Promise<Connected | NotConnected> {
   const dividedUntilMs = clock.monotonicMs() + tryMsMax;
-  const dialed = await dial({ host, port, deadlineMs: untilMs, dividedUntilMs, ...(permit && { permit }) });
+  const dialed = await dial({ host, port, deadlineMs: untilMs, dividedUntilMs, permit });
   if (dialed.kind === 'failed') return { kind: isInternalFailure(dialed) ? 'internal' : 'late', failure: dialed };
   const session = await openSession(dialed.socket, { clock, untilMs, call, attempt });
   if (session === undefined) return { kind: 'late' };
-  const { dnsMs, connectMs } = dialed;
-  return { kind: 'connected', session, ...(dnsMs !== undefined && { dnsMs }), connectMs };
+  return { kind: 'connected', session, dnsMs: dialed.dnsMs, connectMs: dialed.connectMs };
 }

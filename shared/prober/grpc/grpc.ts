@@ -9,7 +9,7 @@ import { userAgent } from '../../core/spec/user-agent.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { hostPort } from '../../net/dial-failure.ts';
 import type { Dial, DialFailure, SocketPermit } from '../../net/net.ts';
-import { failedDial } from '../failed-dial.ts';
+import { dialTimings, failedDial } from '../failed-dial.ts';
 import type { Prober } from '../prober.ts';
 import type { CallOutcome } from './call.ts';
 import { codeName, encodeAuthority, serving, servingStatusName } from './codec.ts';
@@ -32,16 +32,14 @@ export function grpcProber(options: GrpcProberOptions): Prober<GrpcRequest> {
     if (asked.kind === 'internal') return failedDial(asked.failure, totalMs);
     if (asked.kind === 'late') return notConnected(request, asked.failure, totalMs);
     const { connected, outcome } = asked;
-    const { dnsMs, connectMs } = connected;
-    const firstByteMs = outcome.firstByteMs;
-    return verdict(request, outcome.result, {
-      ...(dnsMs !== undefined && { dnsMs }),
-      connectMs,
-      ...(firstByteMs !== undefined && { firstByteMs }),
-      totalMs,
-    });
+    const timings: Writable<PhaseTimings> = { connectMs: connected.connectMs, totalMs };
+    if (connected.dnsMs !== undefined) timings.dnsMs = connected.dnsMs;
+    if (outcome.firstByteMs !== undefined) timings.firstByteMs = outcome.firstByteMs;
+    return verdict(request, outcome.result, timings);
   };
 }
+
+type Writable<Record> = { -readonly [Key in keyof Record]: Record[Key] };
 
 type Asked = { readonly kind: 'answered'; readonly connected: Connected; readonly outcome: CallOutcome } | NotConnected;
 
@@ -79,12 +77,11 @@ const firstAttempt = { isEager: false, isFirst: true };
 function notConnected(request: GrpcRequest, failure: DialFailure | undefined, totalMs: number): Attempt {
   const address = goQuote(hostPort(request.host, request.port));
   const within = goDuration(request.timeoutMs);
-  const dnsMs = failure?.dnsMs;
   return {
     outcome: 'failure',
     output: `timeout: failed to connect service ${address} within ${within}: context deadline exceeded`,
     failureClass: failure?.failureClass ?? 'CONNECT_TIMEOUT',
-    timings: { ...(dnsMs !== undefined && { dnsMs }), totalMs },
+    timings: dialTimings(failure?.dnsMs, totalMs),
   };
 }
 

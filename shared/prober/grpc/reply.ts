@@ -1,11 +1,10 @@
 /**
  * Reads the messages of a call as they arrive and decides the finished call as grpc-go does for a unary call. It keeps
- * nothing of a message, however long it is, unless it is compressed. Pure.
+ * the first 4 KiB of a message: an answer has two bytes, and some twenty when it is compressed. Pure.
  */
 import { gunzipSync } from 'node:zlib';
 import { goQuote } from '../../core/go/text.ts';
-import { messageBytesMax, prefixBytes } from './codec.ts';
-import { NumberReader } from './protobuf.ts';
+import { field1, messageBytesMax, prefixBytes } from './codec.ts';
 import { type RpcStatus, rpcCode, rpcStatus } from './status.ts';
 
 /** How a stream ended. */
@@ -17,152 +16,138 @@ export type StreamEnd = {
 
 export type RpcResult = { readonly kind: 'answered'; readonly servingStatus: number } | RpcStatus;
 
-export type ReplyReader = {
-  /** Takes the next bytes. Returns the length of a message that begins in them, 0: none does. */
-  readonly take: (data: Uint8Array) => number;
-  /**
-   * The messages come first and the status after them: a message that breaks the protocol hides the status and decides
-   * at once, however long the server keeps the stream open. `encoding`: the headers' `grpc-encoding`, empty: none;
-   * `end`: absent while the stream is open. Undefined: not decided yet.
-   */
-  readonly decide: (encoding: string, end?: StreamEnd) => RpcResult | undefined;
-};
-
-/** An answer has two bytes, and some twenty when it is compressed. grpc-go decompresses up to 4 MiB. */
-const compressedBytesMax = 4 * 1024;
+/**
+ * grpc-go takes 4 MiB, and decompresses as much. Of a longer message only a last field may lie beyond these bytes,
+ * because its content does not matter.
+ */
+const keptBytesMax = 4 * 1024;
 const decompressedBytesMax = 64 * 1024;
 
 /** A third message would change nothing. */
 const messagesMax = 2;
 
-export function replyReader(): ReplyReader {
-  const messages: MessageReader[] = [];
+export class ReplyReader {
+  readonly #messages: Message[] = [];
 
-  const take = (data: Uint8Array): number => {
+  /** Takes the next bytes. Returns the length of the messages that begin in them. */
+  take(data: Uint8Array): number {
     let begunBytes = 0;
     for (let at = 0; at < data.length; ) {
-      if (messages.at(-1)?.isOpen() !== true) {
-        if (messages.length === messagesMax) return begunBytes;
-        messages.push(messageReader());
+      let message = this.#messages.at(-1);
+      if (message === undefined || !message.isOpen()) {
+        if (this.#messages.length === messagesMax) return begunBytes;
+        message = new Message();
+        this.#messages.push(message);
       }
-      const taken = messages.at(-1)?.take(data, at) ?? { end: data.length, begunBytes: 0 };
-      begunBytes += taken.begunBytes;
-      at = taken.end;
+      const wasBegun = message.isBegun();
+      at = message.take(data, at);
+      if (!wasBegun && message.isBegun()) begunBytes += message.lengthBytes;
     }
     return begunBytes;
-  };
-  const decide = (encoding: string, end?: StreamEnd): RpcResult | undefined => {
-    const first = judge(messages[0], encoding);
+  }
+
+  /**
+   * The messages come first and the status after them: a message that breaks the protocol hides the status and decides
+   * at once, however long the server keeps the stream open. `encoding`: the headers' `grpc-encoding`, empty: none;
+   * `end`: absent while the stream is open. Undefined: not decided yet.
+   */
+  decide(encoding: string, end?: StreamEnd): RpcResult | undefined {
+    const first = judge(this.#messages[0], encoding);
     if (first.kind === 'status') return first;
-    if (first.kind === 'none') return atEnd(end, first, rpcStatus(rpcCode.internal, noResponse));
-    const second = judge(messages[1], encoding);
+    if (first.kind === 'none') return atEnd(end, first.partial, rpcStatus(rpcCode.internal, noResponse));
+    const second = judge(this.#messages[1], encoding);
     if (second.kind === 'status') return second;
-    if (second.kind === 'message') return rpcStatus(rpcCode.internal, secondResponse);
-    return atEnd(end, second, { kind: 'answered', servingStatus: first.servingStatus });
-  };
-  return { take, decide };
+    if (second.kind === 'answered') return rpcStatus(rpcCode.internal, secondResponse);
+    return atEnd(end, second.partial, first);
+  }
 }
 
 const noResponse = 'cardinality violation: received no response message from non-server-streaming RPC';
 const secondResponse =
   'cardinality violation: expected <EOF> for non server-streaming RPCs, but received another message';
 
-/** There is no further message: the result by the end of the stream, or `whenOk`. */
-function atEnd(end: StreamEnd | undefined, { partial }: NoMessage, whenOk: RpcResult): RpcResult | undefined {
+/** There is no further message, or only a part of one: the result by the end of the stream, or `whenOk`. */
+function atEnd(end: StreamEnd | undefined, partial: boolean, whenOk: RpcResult): RpcResult | undefined {
   if (end === undefined) return undefined;
   if (partial && end.isEndOfFile) return rpcStatus(rpcCode.internal, 'unexpected EOF');
   return end.status.code === rpcCode.ok ? whenOk : end.status;
 }
 
-type MessageReader = {
-  /**
-   * Takes the next bytes of `data` from `from`. `end`: where the bytes of another message begin; `begunBytes`: its
-   * length, once it is known.
-   */
-  readonly take: (data: Uint8Array, from: number) => { readonly end: number; readonly begunBytes: number };
-  readonly isOpen: () => boolean;
-  /** Undefined: the prefix is incomplete. */
-  readonly prefix: () => Prefix | undefined;
-  readonly number: () => number | undefined;
-  /** The message as it was compressed, if its prefix says so. */
-  readonly compressed: () => Buffer;
-};
+/** A flag byte and a length, which are the prefix, and so many bytes. */
+class Message {
+  format = 0;
+  lengthBytes = 0;
+  /** Its first bytes. */
+  kept: Uint8Array = nothing;
+  #seen = 0;
 
-type Prefix = { readonly format: number; readonly lengthBytes: number };
+  /** Its prefix is complete. */
+  isBegun(): boolean {
+    return this.#seen >= prefixBytes;
+  }
 
-function messageReader(): MessageReader {
-  const prefixRead = Buffer.alloc(prefixBytes);
-  const value = new NumberReader();
-  let seen = 0;
-  let prefix: Prefix | undefined;
-  let compressed = nothing;
-  const isOpen = () => prefix === undefined || seen < prefixBytes + prefix.lengthBytes;
-  return {
-    take: (data, from) => {
-      let at = from;
-      const wasBegun = prefix !== undefined;
-      for (; seen < prefixBytes && at < data.length; at += 1) prefixRead[seen++] = data[at] ?? 0;
-      if (seen < prefixBytes) return { end: at, begunBytes: 0 };
-      prefix ??= { format: prefixRead[0] ?? 0, lengthBytes: prefixRead.readUInt32BE(1) };
-      if (!wasBegun && isCompressed(prefix)) compressed = Buffer.allocUnsafe(prefix.lengthBytes);
-      const end = Math.min(data.length, at + prefixBytes + prefix.lengthBytes - seen);
-      // A message beyond the limit is refused unread.
-      if (isCompressed(prefix)) compressed.set(data.subarray(at, end), seen - prefixBytes);
-      else if (prefix.lengthBytes <= messageBytesMax) value.take(data, at, end);
-      seen += end - at;
-      return { end, begunBytes: wasBegun ? 0 : prefix.lengthBytes };
-    },
-    isOpen,
-    prefix: () => prefix,
-    number: () => value.end(),
-    compressed: () => compressed,
-  };
+  isOpen(): boolean {
+    return this.#seen < prefixBytes + this.lengthBytes;
+  }
+
+  /** Takes the next bytes of `data` from `from`. Returns where the bytes of another message begin. */
+  take(data: Uint8Array, from: number): number {
+    let at = from;
+    for (; !this.isBegun() && at < data.length; at += 1, this.#seen += 1) {
+      const byte = data[at] ?? 0;
+      if (this.#seen === 0) this.format = byte;
+      else this.lengthBytes = this.lengthBytes * 256 + byte;
+    }
+    if (!this.isBegun()) return at;
+    if (this.#seen === prefixBytes) this.kept = Buffer.allocUnsafe(Math.min(this.lengthBytes, keptBytesMax));
+    const keptAt = this.#seen - prefixBytes;
+    const end = Math.min(data.length, at + this.lengthBytes - keptAt);
+    if (keptAt < this.kept.length)
+      this.kept.set(data.subarray(at, Math.min(end, at + this.kept.length - keptAt)), keptAt);
+    this.#seen += end - at;
+    return end;
+  }
 }
 
-const nothing = Buffer.alloc(0);
+const nothing = new Uint8Array(0);
 
-const isCompressed = ({ format, lengthBytes }: Prefix): boolean => format === 1 && lengthBytes <= compressedBytesMax;
-
-type Message = { readonly kind: 'message'; readonly servingStatus: number };
+type Answer = Extract<RpcResult, { kind: 'answered' }>;
 /** `partial`: a message has begun. */
 type NoMessage = { readonly kind: 'none'; readonly partial: boolean };
 
-function judge(message: MessageReader | undefined, encoding: string): Message | NoMessage | RpcStatus {
+function judge(message: Message | undefined, encoding: string): Answer | NoMessage | RpcStatus {
   if (message === undefined) return { kind: 'none', partial: false };
-  const prefix = message.prefix();
-  if (prefix === undefined) return { kind: 'none', partial: true };
-  const { format, lengthBytes } = prefix;
+  if (!message.isBegun()) return { kind: 'none', partial: true };
+  const { format, lengthBytes, kept } = message;
   if (lengthBytes > messageBytesMax) return tooLarge(lengthBytes, messageBytesMax);
   if (message.isOpen()) return { kind: 'none', partial: true };
-  if (format === 0) return messageOf(message.number());
-  if (format === 1 && encoding === 'gzip') return decompressed(message, lengthBytes);
+  if (format === 0) return answerOf(kept, lengthBytes);
+  if (format === 1 && encoding === 'gzip') return decompressed(kept, lengthBytes);
   return rpcStatus(rpcCode.internal, payloadRefusal(format, encoding));
 }
 
-const messageOf = (servingStatus: number | undefined): Message | RpcStatus =>
-  servingStatus === undefined
-    ? rpcStatus(
-        rpcCode.internal,
-        'grpc: failed to unmarshal the received message: proto: cannot parse invalid wire-format data',
-      )
-    : { kind: 'message', servingStatus };
+function answerOf(kept: Uint8Array, lengthBytes: number): Answer | RpcStatus {
+  const servingStatus = field1(kept, lengthBytes);
+  if (servingStatus !== undefined) return { kind: 'answered', servingStatus };
+  if (lengthBytes > kept.length) return tooLarge(lengthBytes, keptBytesMax);
+  const why = 'grpc: failed to unmarshal the received message: proto: cannot parse invalid wire-format data';
+  return rpcStatus(rpcCode.internal, why);
+}
 
 /** kubelet links grpc-go's gzip, and no other compressor. */
-function decompressed(message: MessageReader, lengthBytes: number): Message | RpcStatus {
-  if (lengthBytes > compressedBytesMax) return tooLarge(lengthBytes, compressedBytesMax);
-  const bytes = gunzipped(message.compressed());
+function decompressed(compressed: Uint8Array, lengthBytes: number): Answer | RpcStatus {
+  if (lengthBytes > keptBytesMax) return tooLarge(lengthBytes, keptBytesMax);
+  const bytes = gunzipped(compressed);
   if (bytes === 'broken') return rpcStatus(rpcCode.internal, 'grpc: failed to decompress the message');
   if (bytes === 'too long')
     return rpcStatus(
       rpcCode.resourceExhausted,
       `grpc: received message after decompression larger than max ${decompressedBytesMax}`,
     );
-  const value = new NumberReader();
-  value.take(bytes, 0, bytes.length);
-  return messageOf(value.end());
+  return answerOf(bytes, bytes.length);
 }
 
-function gunzipped(compressed: Buffer): Buffer | 'broken' | 'too long' {
+function gunzipped(compressed: Uint8Array): Buffer | 'broken' | 'too long' {
   try {
     // @types/node does not know the form with `info`.
     const { buffer, engine } = gunzipSync(compressed, {

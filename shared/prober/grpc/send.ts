@@ -3,7 +3,7 @@
  * internal/transport/controlbuf.go.
  */
 import { flag, frame, frameType } from '../../http2/frames.ts';
-import { encodeHeaders, type SentField } from '../../http2/hpack-encoder.ts';
+import { encodeHeaders, type SentField } from '../../http2/hpack.ts';
 import { fieldOverheadBytes } from '../../http2/hpack-table.ts';
 import type { Settings } from '../../http2/settings.ts';
 
@@ -22,7 +22,11 @@ export type Sending = {
 
 /** `write` takes whole frames. */
 export function sending(write: (frames: Uint8Array) => void): Sending {
-  let peer: Omit<Settings, 'isFirstWindowTooLarge'> = {};
+  /** What the peer has announced last. */
+  let headerTableBytes: number | undefined;
+  let headerListBytesMax: number | undefined;
+  let peerWindowBytes = initialWindowBytes;
+  let concurrentStreamsMax = 1;
   let connectionWindow = initialWindowBytes;
   /** Credit of the stream beyond the initial window, less what was sent. */
   let streamWindow = 0;
@@ -31,15 +35,15 @@ export function sending(write: (frames: Uint8Array) => void): Sending {
   let sentBytes = 0;
 
   const next = () => {
-    if (request === undefined || (!isOpen && (peer.concurrentStreamsMax ?? 1) < 1)) return;
+    if (request === undefined || (!isOpen && concurrentStreamsMax < 1)) return;
     const frames: Buffer[] = [];
-    if (!isOpen) frames.push(...headerFrames(request, peer.headerTableBytes));
+    if (!isOpen) frames.push(...headerFrames(request, headerTableBytes));
     isOpen = true;
     for (let data = nextData(request); data !== undefined; data = nextData(request)) frames.push(data);
     if (frames.length > 0) write(Buffer.concat(frames));
   };
   const nextData = ({ streamId, body }: Request): Buffer | undefined => {
-    const window = Math.min(connectionWindow, (peer.initialWindowBytes ?? initialWindowBytes) + streamWindow);
+    const window = Math.min(connectionWindow, peerWindowBytes + streamWindow);
     const bytes = Math.min(window, frameBytesMax, body.length - sentBytes);
     if (bytes <= 0) return undefined;
     const data = body.subarray(sentBytes, sentBytes + bytes);
@@ -51,7 +55,10 @@ export function sending(write: (frames: Uint8Array) => void): Sending {
 
   return {
     settings: (settings) => {
-      peer = { ...peer, ...settings };
+      headerTableBytes = settings.headerTableBytes ?? headerTableBytes;
+      headerListBytesMax = settings.headerListBytesMax ?? headerListBytesMax;
+      peerWindowBytes = settings.initialWindowBytes ?? peerWindowBytes;
+      concurrentStreamsMax = settings.concurrentStreamsMax ?? concurrentStreamsMax;
       next();
     },
     widen: (streamId, increment) => {
@@ -60,7 +67,7 @@ export function sending(write: (frames: Uint8Array) => void): Sending {
       next();
     },
     begin: (wanted) => {
-      const problem = tooLarge(wanted.fields, peer.headerListBytesMax);
+      const problem = tooLarge(wanted.fields, headerListBytesMax);
       if (problem !== undefined) return problem;
       request = wanted;
       isOpen = false;

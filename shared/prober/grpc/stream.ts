@@ -1,10 +1,10 @@
 /** The stream of one unary call: what the server has sent, until that decides the call. Pure. */
 import type { Block } from '../../http2/header-block.ts';
 import type { Field } from '../../http2/hpack-table.ts';
-import type { Data } from '../../http2/inbound-events.ts';
+import type { Data } from '../../http2/inbound.ts';
 import { receiveWindow } from '../../http2/receive-window.ts';
 import { type GrpcFields, noFields, readBlock, withField } from './headers.ts';
-import { type RpcResult, replyReader, type StreamEnd } from './reply.ts';
+import { ReplyReader, type RpcResult, type StreamEnd } from './reply.ts';
 import { noTrailers, type RpcStatus, rpcCode, rpcStatus } from './status.ts';
 
 /** Before the server has said anything else: what grpc-go grants to a stream. */
@@ -32,7 +32,7 @@ export type CallStream = {
 export type ReceivedData = Pick<Data, 'data' | 'payloadBytes' | 'endStream'>;
 
 export function callStream(): CallStream {
-  const reply = replyReader();
+  const reply = new ReplyReader();
   const window = receiveWindow(windowBytes);
   let fields: GrpcFields = noFields;
   /** From the headers; undefined: they have not arrived. */

@@ -35,9 +35,8 @@ export type ExchangeFailure = {
    * To be asked once more, on another connection: the server says that it did not begin, as Go's client does, or it has
    * left a connection with a resumed session without an answer.
    */
-  readonly isRetried?: true;
+  readonly isRetried?: boolean;
 };
 
-export const awaitingHeadTimeout = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
 export const readingBodyTimeout =
   'context deadline exceeded (Client.Timeout or context cancellation while reading body)';

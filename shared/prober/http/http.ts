@@ -1,4 +1,5 @@
 /** kubelet's HTTP probe: one GET, redirects on the same host name, ten KiB of body. Source: pkg/probe/http. */
+
 import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
 import { toBytes } from '../../core/go/bytes.ts';
@@ -10,13 +11,13 @@ import type { HttpResponse } from '../../http1/response.ts';
 import { type Clock, sleep } from '../../lib/clock.ts';
 import { memoized } from '../../lib/memoized.ts';
 import type { Dial, Dialed, DialFailure, SocketPermit } from '../../net/net.ts';
-import { type Deadline, startDeadline } from '../deadline.ts';
+import { awaitingHeadTimeout, type Deadline, startDeadline } from '../deadline.ts';
 import { isInternalFailure } from '../failed-dial.ts';
 import { type KeptMemory, type KeptOfProbe, keptMemory } from '../kept-memory.ts';
 import type { Prober } from '../prober.ts';
 import type { Resumption, TlsSessions } from '../tls/sessions.ts';
 import { secure } from '../tls/tls.ts';
-import { awaitingHeadTimeout, type Exchange, type ExchangeOptions } from './http-exchange.ts';
+import type { Exchange, ExchangeOptions } from './http-exchange.ts';
 import { exchangeHttp1 } from './http1-exchange.ts';
 import { exchangeHttp2 } from './http2-exchange.ts';
 import { firstHop, type Hop, type NextStep, nextStep } from './redirect.ts';
@@ -143,7 +144,7 @@ const dialHop = ({ deadline, dial, permit }: Running, { url: { dialHost: host, p
     deadlineMs: deadline.atMs,
     dividedUntilMs,
     whenOver: deadline.whenOver,
-    ...(permit && { permit }),
+    permit,
   });
 
 type Connection = { readonly kind: 'connected'; readonly socket: Socket; readonly exchange: Exchange };
@@ -191,7 +192,8 @@ function asking({ clock, deadline, kept }: Running, hop: Hop) {
   return { options, stepOf: (): NextStep => step };
 }
 
-const isAskedAgain = (step: { readonly kind: string; readonly isRetried?: true }): boolean => step.isRetried === true;
+const isAskedAgain = (step: { readonly kind: string; readonly isRetried?: boolean }): boolean =>
+  step.isRetried === true;
 
 const pause = ({ clock, deadline }: Running): Promise<void> =>
   sleep(clock, Math.max(0, Math.min(pauseMs, deadline.atMs - clock.monotonicMs())));

@@ -1,12 +1,14 @@
 /** HTTP/1.1 on a socket, plain or TLS. */
+
 import type { Socket } from 'node:net';
 import { type Progress, responseReader } from '../../http1/response.ts';
 import { hostPort } from '../../net/dial-failure.ts';
 import { readSocket } from '../../net/reading.ts';
-import { tooMuchBelowTls } from '../../net/tls/watch.ts';
+import { tooMuchBelowTls } from '../../net/tls-guard.ts';
+import { awaitingHeadTimeout } from '../deadline.ts';
 import { keptMessage } from '../kept-memory.ts';
 import { alertText } from '../tls/alert.ts';
-import { awaitingHeadTimeout, type Exchange, type ExchangeFailure, readingBodyTimeout } from './http-exchange.ts';
+import { type Exchange, type ExchangeFailure, readingBodyTimeout } from './http-exchange.ts';
 import { sentHead1 } from './request.ts';
 
 type Outcome = Exclude<Progress, 'more'>;

@@ -16,7 +16,7 @@ import {
 } from '../../http2/connection.ts';
 import { type ConnectionFault, errorCode, errorName, fault } from '../../http2/frames.ts';
 import type { Block } from '../../http2/header-block.ts';
-import type { Data, GoAway, Malformed, Reset, WindowUpdate } from '../../http2/inbound-events.ts';
+import type { Data, GoAway, Malformed, Reset, WindowUpdate } from '../../http2/inbound.ts';
 import { type Settings, settingId } from '../../http2/settings.ts';
 import { afterArrivals } from '../../lib/clock.ts';
 import type { Exchange, Exchanged } from './http-exchange.ts';
@@ -118,7 +118,7 @@ class ServerFrames implements ConnectionEvents {
   settings({ forbidden, initialWindowBytes }: Settings): ConnectionFault | undefined {
     this.#isGreeted = true;
     if (forbidden)
-      return fault(forbidden.isWindow ? errorCode.flowControl : errorCode.protocol, 'a setting out of range');
+      return fault(forbidden === 'window' ? errorCode.flowControl : errorCode.protocol, 'a setting out of range');
     if (initialWindowBytes !== undefined) this.#flow.announced(initialWindowBytes);
     this.#acknowledgeSoon();
     return undefined;
@@ -163,7 +163,7 @@ class ServerFrames implements ConnectionEvents {
     if (!this.#stream.takesData()) return this.#broken('protocol error: received DATA before a HEADERS frame');
     if (!this.#flow.arrived(data.payloadBytes)) return overflow;
     this.#ports.settle(this.#stream.data(data));
-    this.#flow.refund(data.payloadBytes - data.dataBytes, 'both');
+    this.#flow.refund(data.payloadBytes - data.data.length, 'both');
     return undefined;
   }
 
@@ -223,10 +223,6 @@ class ServerFrames implements ConnectionEvents {
 
   pinged(): ConnectionFault | undefined {
     return this.other();
-  }
-
-  dataWanted(): number {
-    return this.#stream.dataWanted();
   }
 
   lost(why: Lost): void {

@@ -6,7 +6,7 @@
 import { toText } from '../../core/go/bytes.ts';
 import { goQuote } from '../../core/go/text.ts';
 import { flag, frame, frameType } from '../../http2/frames.ts';
-import { encodeHeaders, type SentField } from '../../http2/hpack-encoder.ts';
+import { encodeHeaders, type SentField } from '../../http2/hpack.ts';
 import { headerValues, type RequestHead, sentFields } from './request.ts';
 
 /** The only stream of a connection. */

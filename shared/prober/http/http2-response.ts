@@ -2,15 +2,17 @@
  * The response of an HTTPS probe over HTTP/2, from its first frame to the one that decides the exchange. Source:
  * golang.org/x/net, http2/transport.go.
  */
+
 import { atoi } from '../../core/go/text.ts';
 import type { Head } from '../../http1/head.ts';
 import { type ConnectionFault, errorCode, fault } from '../../http2/frames.ts';
 import type { Block } from '../../http2/header-block.ts';
 import type { Field } from '../../http2/hpack-table.ts';
-import type { Data } from '../../http2/inbound-events.ts';
+import type { Data } from '../../http2/inbound.ts';
 import { gathered } from '../../lib/gathered.ts';
+import { awaitingHeadTimeout } from '../deadline.ts';
 import { keptMessage } from '../kept-memory.ts';
-import { awaitingHeadTimeout, type Exchanged, type ExchangeOptions, readingBodyTimeout } from './http-exchange.ts';
+import { type Exchanged, type ExchangeOptions, readingBodyTimeout } from './http-exchange.ts';
 
 /** Go's limit for a response's header list. */
 export const headerListBytesMax = 10 * 1024 * 1024;
@@ -66,14 +68,9 @@ export class ResponseStream {
     return this.#head !== undefined;
   }
 
-  /** Returns how many more bytes of the body are wanted. */
-  dataWanted(): number {
-    return Math.max(0, this.#wantedBytes - this.#bodyBytes);
-  }
-
-  data({ data, dataBytes, endStream }: Data): Exchanged | undefined {
+  data({ data, endStream }: Data): Exchanged | undefined {
     this.#body.add(data);
-    this.#bodyBytes += dataBytes;
+    this.#bodyBytes += data.length;
     const length = this.#lengthBytes();
     const isFull = this.#bodyBytes >= this.#wantedBytes && (length === undefined || length >= this.#wantedBytes);
     if (isFull) return this.#response();
@@ -86,7 +83,7 @@ export class ResponseStream {
   /** The stream or the connection broke. */
   broken(message: string, { failureClass = 'HTTP_PROTOCOL', isRetried = false }: Breaking = {}): Exchanged {
     if (this.#head) return this.#response(message);
-    return { kind: 'failed', failureClass, message, ...(isRetried && { isRetried: true }) };
+    return { kind: 'failed', failureClass, message, isRetried };
   }
 
   /** The deadline has passed. */
@@ -133,8 +130,7 @@ export class ResponseStream {
 
   #response(bodyError?: string): Exchanged {
     const { status, location } = this.#head ?? { status: 0, location: '' };
-    const error = bodyError !== undefined && { bodyError };
-    const response = { status, location, body: this.#body.bytes(), ...error };
+    const response = { status, location, body: this.#body.bytes(), bodyError };
     return { kind: 'response', firstByteMs: this.#firstByteMs ?? 0, response };
   }
 }

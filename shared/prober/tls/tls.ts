@@ -1,15 +1,14 @@
 /** TLS as kubelet's HTTP probe speaks it: no certificate is verified, 1.2 at least, HTTP/2 offered. */
+
 import { constants } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { attribute, resumesOf } from '../../net/attributed-socket.ts';
-import { BelowTls, handshakeTooLong } from '../../net/tls/below-tls.ts';
-import { tlsWatch, tooMuchBelowTls } from '../../net/tls/watch.ts';
+import { BelowTls, handshakeTooLong, tlsWatch, tooMuchBelowTls } from '../../net/tls-guard.ts';
 import { serverCertificatesProblem } from '../../x509/server-certificates.ts';
-import { type Deadline, startDeadline } from '../deadline.ts';
+import { awaitingHeadTimeout, type Deadline, startDeadline } from '../deadline.ts';
 import { serverName } from '../host-name.ts';
-import { awaitingHeadTimeout } from '../http/http-exchange.ts';
 import { keptMessage } from '../kept-memory.ts';
 import { alertText, inWords } from './alert.ts';
 import { certificateChecks } from './certificate-check.ts';
@@ -22,8 +21,8 @@ export type Secured =
       readonly socket: TLSSocket;
       readonly protocol: 'h2' | 'http/1.1';
       readonly tlsMs: number;
-      /** Present if the server has resumed a session. */
-      readonly resumed?: Resumption;
+      /** Undefined unless the server has resumed a session. */
+      readonly resumed: Resumption | undefined;
     }
   | {
       readonly kind: 'failed';
@@ -33,7 +32,7 @@ export type Secured =
        * The next handshake, on another connection, decides: it is a full one if a session was offered, to which the
        * failure may be due; and the certificates are read if they were not.
        */
-      readonly isRetried?: true;
+      readonly isRetried: boolean;
     };
 
 /** `PROBER`: the handshake exceeds the length that the prober reads. */
@@ -141,7 +140,7 @@ function shakeHands(socket: Socket, byItself: boolean, options: SecureOptions): 
       secured.destroy();
       offered?.failed();
       const isRetried = isAskedAgain || offered !== undefined;
-      resolve({ kind: 'failed', failureClass, message, ...(isRetried && { isRetried }) });
+      resolve({ kind: 'failed', failureClass, message, isRetried });
     };
     const failTooLong = () => fail('PROBER', keptMessage);
     // Stays for the socket's life, like the dialer's: a late error must not end the process.
@@ -175,8 +174,8 @@ function shakeHands(socket: Socket, byItself: boolean, options: SecureOptions): 
       }
       offered = undefined;
       const protocol = secured.alpnProtocol === 'h2' ? 'h2' : 'http/1.1';
-      const resumed = resumption && secured.isSessionReused() ? { resumed: resumption } : {};
-      resolve({ kind: 'secured', socket: secured, protocol, tlsMs: clock.monotonicMs() - startMs, ...resumed });
+      const resumed = secured.isSessionReused() ? resumption : undefined;
+      resolve({ kind: 'secured', socket: secured, protocol, tlsMs: clock.monotonicMs() - startMs, resumed });
     });
   });
 }

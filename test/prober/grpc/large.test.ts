@@ -21,9 +21,15 @@ function answer(bytes: number): Buffer {
   let rest = bytes;
   for (; rest > 127; rest = Math.floor(rest / 128)) length.push((rest % 128) + 128);
   const message = Buffer.concat([Buffer.from([0x08, 1, 0x12, ...length, rest]), Buffer.alloc(bytes)]);
-  const prefix = Buffer.alloc(5);
-  prefix.writeUInt32BE(message.length, 1);
-  return Buffer.concat([prefix, message]);
+  return Buffer.concat([prefixed(message.length), message]);
+}
+
+const prefixBytes = 5;
+
+function prefixed(lengthBytes: number): Buffer {
+  const prefix = Buffer.alloc(prefixBytes);
+  prefix.writeUInt32BE(lengthBytes, 1);
+  return prefix;
 }
 
 const probed = (port: number) =>
@@ -46,6 +52,14 @@ for (const bytes of [10_000, 66_000, mib, 4 * mib - 20])
     const { outcome, output } = await answering(t, answer(bytes));
     assert.deepEqual([outcome, output], ['success', 'service healthy']);
   });
+
+test('a long answer with more than one long field is refused, since only its first 4 KiB are kept', async (t) => {
+  const unknown = answer(5000).subarray(prefixBytes);
+  const message = Buffer.concat([unknown, unknown]);
+  const { outcome, output } = await answering(t, Buffer.concat([prefixed(message.length), message]));
+  assert.equal(outcome, 'failure');
+  assert.match(output, new RegExp(`received message larger than max \\(${message.length} vs\\. 4096\\)`));
+});
 
 test('an answer of more than 4 MiB is refused', async (t) => {
   const { outcome, output } = await answering(t, answer(4 * mib));

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { NumberReader } from '../../../shared/prober/grpc/protobuf.ts';
+import { field1 } from '../../../shared/prober/grpc/codec.ts';
 
 const full = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
 const nested = (depth: number): readonly number[] => [
@@ -45,14 +45,15 @@ describe('the number of field 1', () => {
     ['10,002 groups deep is malformed', [...nested(10_002), 0x08, 1], undefined],
     ['wire type 6 is malformed', [0x16, 1], undefined],
   ];
-  for (const [what, bytes, value] of table)
-    test(what, () => {
-      const message = Uint8Array.from(bytes);
-      for (const pieceBytes of [1, 3, Math.max(1, message.length)]) {
-        const reader = new NumberReader();
-        for (let at = 0; at < message.length; at += pieceBytes)
-          reader.take(message, at, Math.min(message.length, at + pieceBytes));
-        assert.equal(reader.end(), value, `in pieces of ${pieceBytes}`);
-      }
-    });
+  for (const [what, bytes, value] of table) test(what, () => assert.equal(field1(Uint8Array.from(bytes)), value));
+});
+
+describe('of a message whose first bytes alone are kept', () => {
+  const start = Uint8Array.of(0x08, 1, 0x12, 100, 0);
+  const table: readonly (readonly [what: string, lengthBytes: number, value: number | undefined])[] = [
+    ['the end of a field may be left out', 104, 1],
+    ['a field that ends too late is malformed', 103, undefined],
+    ['what follows the field would have to be read', 105, undefined],
+  ];
+  for (const [what, lengthBytes, value] of table) test(what, () => assert.equal(field1(start, lengthBytes), value));
 });

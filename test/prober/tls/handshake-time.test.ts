@@ -57,7 +57,7 @@ test('a handshake that begins when the probe is over ends at once', async (t) =>
   await new Promise<void>((over) => deadline.whenOver(over));
   const socket = connect(quiet.port, '127.0.0.1');
   const secured = await secure(socket, { hostname: '127.0.0.1', clock: fastClock, deadline });
-  assert.deepEqual(secured, { kind: 'failed', failureClass: 'TIMEOUT', message: byProbe });
+  assert.deepEqual(secured, { kind: 'failed', failureClass: 'TIMEOUT', message: byProbe, isRetried: false });
 });
 
 test('each handshake of a probe has its own 10 s', async (t) => {
