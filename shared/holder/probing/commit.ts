@@ -9,7 +9,7 @@ import type { Run } from '../run.ts';
 import { recordedBusEvent, resultChanged } from './events.ts';
 import { type Due, type HeldProbe, type HeldTarget, refreshView } from './held.ts';
 import { trigger } from './probe-schedule.ts';
-import { committed, remember, restartCounters } from './probe-verdict.ts';
+import { committed, committing, remember, restartCounters } from './probe-verdict.ts';
 import { isAskedEvent, isKeptQuiet, isNewer, type StepPlan } from './step-plan.ts';
 
 /** The parts of a holder that a commit needs. */
@@ -40,7 +40,9 @@ async function commitPlan(holder: Committing, held: HeldTarget, { probe, place, 
   const { digest } = probe.spec;
   const stepped = { address: held.address, before, events, ...(after && { after }) };
   const commit = withinBudget(stepped, holder.commits.isScarce());
+  committing(probe.verdict, true);
   const result = await holder.commits.submit(commit);
+  committing(probe.verdict, false);
   if (result === 'superseded') await holder.reload(held);
   if (result !== 'committed') return false;
   if (commit.after) {

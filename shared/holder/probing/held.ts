@@ -113,7 +113,7 @@ export function refreshView(held: HeldTarget): readonly ProbeName[] {
 }
 
 /** The pod as one of its workers sees it. */
-export function podView(held: HeldTarget, container: string): PodView {
+export function podView(held: Pick<HeldTarget, 'observed' | 'target'>, container: string): PodView {
   const status = containerStatus(held.observed, container);
   return {
     phase: held.observed.phase,

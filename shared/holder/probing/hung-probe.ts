@@ -81,10 +81,12 @@ export function takeHang({ ports }: Run, held: HeldTarget, hang: HangRecord): vo
     ports.log.error('probe quarantined', { namespace, target: name, probe, hangs });
 }
 
+type Hanging = Pick<HeldTarget, 'hang' | 'target'>;
+
 export type Quarantine = { readonly detail: string; readonly hungAtMs: number };
 
 /** Why this probe is in quarantine; undefined if it is not. */
-export function quarantineOf(held: HeldTarget, { name }: Pick<HeldProbe, 'name'>): Quarantine | undefined {
+export function quarantineOf(held: Hanging, { name }: Pick<HeldProbe, 'name'>): Quarantine | undefined {
   if (!held.hang) return undefined;
   const found = quarantinedIn(held).find(([probe]) => probe === name);
   return found && { detail: detailOf(found[1]), hungAtMs: held.hang.hungAtMs };
@@ -97,7 +99,7 @@ export const quarantinedProbes = (held: HeldTarget): readonly Poison[] =>
     detail: `${probe}: ${detailOf(hangs)}`,
   }));
 
-const quarantinedIn = ({ hang, target }: HeldTarget): readonly (readonly [string, number])[] =>
+const quarantinedIn = ({ hang, target }: Hanging): readonly (readonly [string, number])[] =>
   hang?.uid === target.uid && hang.generation === target.generation
     ? Object.entries(hang.hangs).filter(([, hangs]) => hangs >= hangsMax)
     : [];

@@ -22,6 +22,8 @@ export type Memory = {
 type State = { -readonly [Key in keyof Memory]: Memory[Key] } & {
   /** The record as last committed. */
   record: ProbeRecord;
+  /** A write of the record is under way, so the stored one may be another one. */
+  isCommitting: boolean;
   /** When (wall time) the probe last had a verdict, or nothing to probe. */
   seenAtMs: number;
   /** When (wall time) the attempt began that gave this run's last verdict. */
@@ -41,12 +43,18 @@ export const newVerdict = (record: ProbeRecord, worker: Worker, seenAtMs: number
   worker,
   attempts: [],
   ration: undefined,
+  isCommitting: false,
   seenAtMs,
   triedAtMs: undefined,
   isVoid: false,
   erred: false,
   runningSeen: undefined,
 });
+
+export function committing(verdict: ProbeVerdict, isCommitting: boolean): void {
+  const state: State = verdict;
+  state.isCommitting = isCommitting;
+}
 
 export function committed(verdict: ProbeVerdict, record: ProbeRecord): void {
   const state: State = verdict;

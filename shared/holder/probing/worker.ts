@@ -3,14 +3,15 @@
  * and their decisions are durable before they count.
  */
 import type { ProbeReport } from '../../core/kubelet/probe-report.ts';
-import { decideGate, type PodView, reduce, type Step } from '../../core/kubelet/worker.ts';
+import { decideGate, type PodView, reduce, type Step, wouldProbe } from '../../core/kubelet/worker.ts';
 import { mayTrust } from '../../core/self/health.ts';
 import type { Shortage } from '../../core/self/sockets.ts';
 import { productEra } from '../../core/status/observed.ts';
 import { isStopped, noSpecDigest } from '../../core/status/shown.ts';
-import { probe as runProbe, type TimedAttempt } from '../../prober/probe.ts';
+import { type ProbeOrder, probe as runProbe, type TimedAttempt } from '../../prober/probe.ts';
 import type { Holder } from '../holder.ts';
 import type { Run } from '../run.ts';
+import type { Dialled } from '../self-check/second-place.ts';
 import type { Watched } from '../self-check/self-check.ts';
 import { type Committing, commitStep } from './commit.ts';
 import type { CycleEnd } from './due-loop.ts';
@@ -84,7 +85,7 @@ async function askProber(holder: Asking, held: HeldTarget, { probe, place }: Due
   }
   const durationMs = clock.monotonicMs() - startedAt;
   classify(probe.schedule, durationMs, probe.spec.probe.timeoutSeconds * 1000);
-  const judged = believed(holder.run, { probe, report: tried, watched });
+  const judged = believed(holder.run, held, { probe, report: tried, watched });
   const report = judged instanceof Promise ? await judged : judged;
   // When the run ends it abandons the probe: the probe is pending, and its report is void.
   if (holder.run.ended() || held.gone || probe.schedule.pending) return 'over';
@@ -151,7 +152,8 @@ async function tryProbe({ ports }: Run, { probe, place }: Due): Promise<ProbeRep
 
 /** The report, or a prober error if the prober itself may be at fault. The watch is then over. */
 function believed(
-  { ports }: Run,
+  run: Run,
+  held: HeldTarget,
   { probe, report, watched }: { probe: HeldProbe; report: ProbeReport<TimedAttempt>; watched: Watched },
 ): ProbeReport<TimedAttempt> | Promise<ProbeReport<TimedAttempt>> {
   const { spec, verdict } = probe;
@@ -162,12 +164,28 @@ function believed(
   const confirms = record.result === 'success' && !worker.onHold;
   const failures = worker.lastResult === 'failure' ? worker.resultRun : 0;
   const turns = record.result !== 'failure' && failures + 1 >= spec.worker.failureThreshold;
-  const reach = spec.reach ?? ports.execReach ?? 'none';
-  const dialled = spec.reach && spec.order;
+  const reach = spec.reach ?? run.ports.execReach ?? 'none';
+  const dialled = spec.reach && run.ports.secondPlace && dialledBy(run, held, probe);
   const judged = watched.judge(report, { reach, changes, confirms, turns, dialled });
   if (judged instanceof Promise) return judged.finally(watched.done);
   watched.done();
   return judged;
+}
+
+const dialledBy = (run: Run, held: HeldTarget, probe: HeldProbe): Dialled => ({
+  target: held.target,
+  order: () => orderNow(run, held, probe),
+});
+
+/** What this worker would ask now; undefined: it would not probe, or a write may change whether it would. */
+function orderNow(run: Run, held: HeldTarget, probe: HeldProbe): ProbeOrder | undefined {
+  const { spec, verdict } = probe;
+  if (held.gone || held.probes.get(probe.name) !== probe || spec.stopping || isStopped(held.target, probe))
+    return undefined;
+  if (verdict.isCommitting || verdict.record.ended || quarantineOf(held, probe)) return undefined;
+  const pod = podView(held, spec.container.spec.name);
+  const nowMs = gateTimeMs(run, verdict, pod);
+  return wouldProbe(spec.worker, verdict.worker, pod, nowMs, productEra) ? spec.order : undefined;
 }
 
 /**

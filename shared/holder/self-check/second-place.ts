@@ -1,6 +1,7 @@
 /**
  * Has another process look at targets that fail here, before many of them turn unhealthy: a sandbox may reach its
  * canaries and none of its targets. While the other place reaches what still fails here, this prober doubts itself.
+ * Neither place asks a target that its worker would not probe.
  */
 import {
   contradicts,
@@ -28,7 +29,7 @@ const againMs = 15_000;
 
 export type SecondPlace = {
   /** This probe failed here, and its target is not known as failed. */
-  failed(order: ProbeOrder): void;
+  failed(dialled: Dialled): void;
   succeeded(target: Named): void;
   /** Resolves with the answer that is awaited; undefined: none is. */
   awaited(): Promise<void> | undefined;
@@ -38,6 +39,13 @@ export type SecondPlace = {
 };
 
 type Named = Pick<SampledProbe, 'namespace' | 'name'>;
+
+/** A probe over the network. */
+export type Dialled = {
+  readonly target: Named;
+  /** What its worker would ask now; undefined: it would not probe. */
+  order(): ProbeOrder | undefined;
+};
 
 type Options = {
   /** Called when the other place disagrees; `awaited` waits for it. */
@@ -67,7 +75,7 @@ class AskedPlace implements SecondPlace {
   #next = 0;
   #failures = 0;
   /** By name, which a target keeps when it is registered again; the one that failed last at the end. */
-  readonly #failing = new Map<string, ProbeOrder>();
+  readonly #failing = new Map<string, Dialled>();
   #number = 0;
   #askedAtMs = Number.NEGATIVE_INFINITY;
   /** The last answer said that what fails here fails there, too. */
@@ -83,11 +91,11 @@ class AskedPlace implements SecondPlace {
     run.signal.addEventListener('abort', this.#end);
   }
 
-  failed(order: ProbeOrder): void {
+  failed(dialled: Dialled): void {
     this.#count(1);
-    const name = nameOf(order.target);
+    const name = nameOf(dialled.target);
     this.#failing.delete(name);
-    this.#failing.set(name, order);
+    this.#failing.set(name, dialled);
     for (const [oldest] of this.#failing) {
       if (this.#failing.size <= recentMax) break;
       this.#failing.delete(oldest);
@@ -95,8 +103,13 @@ class AskedPlace implements SecondPlace {
     if (this.#asking || this.#over.signal.aborted || !needsSecondLook(this.#failures)) return;
     const nowMs = this.#run.ports.clock.monotonicMs();
     if (nowMs - this.#askedAtMs < (this.#isAgreed ? lookWindowMs : againMs)) return;
+    const sample = sampleOf(
+      [...this.#failing.values()].filter((one) => one.order() !== undefined),
+      this.#run.ports.random,
+    );
+    if (sample.length === 0) return;
     this.#askedAtMs = nowMs;
-    this.#asking = this.#ask().finally(() => {
+    this.#asking = this.#ask(sample).finally(() => {
       this.#asking = undefined;
     });
   }
@@ -126,19 +139,25 @@ class AskedPlace implements SecondPlace {
     this.#next = (this.#next + 1) % recentMax;
   }
 
-  async #ask(): Promise<void> {
+  async #ask(sample: readonly Dialled[]): Promise<void> {
     const { ports, message } = this.#run;
     this.#number += 1;
-    const sample = sampleOf([...this.#failing.values()], ports.random);
-    const there = (await this.#send(sample)) ? await this.#answer() : undefined;
+    const there = (await this.#send(ordersOf(sample))) ? await this.#answer() : undefined;
     // What has failed here for a moment only succeeds here again, too.
     const isContrary = there !== undefined && contradicts(there) && !this.#over.signal.aborted;
-    const here = isContrary ? seenIn(await Promise.all(sample.map((order) => probe(ports, order)))) : undefined;
+    const here = isContrary ? await this.#seenHere(ordersOf(sample)) : undefined;
     if (this.#over.signal.aborted) return;
-    this.#isAgreed = there !== undefined && !contradicts(there);
+    // Who could look at none of them has not agreed.
+    this.#isAgreed = there !== undefined && there.failed > 0 && !contradicts(there);
     this.#disagrees = here !== undefined && !contradicts(here);
     ports.log.warn('second look', { shard: message.shard, failures: this.#failures, there, here });
     if (this.disagrees()) await this.#options.onDisagreed();
+  }
+
+  /** undefined: meanwhile none of them may be probed any more. */
+  async #seenHere(orders: readonly ProbeOrder[]): Promise<Seen | undefined> {
+    if (orders.length === 0) return undefined;
+    return seenIn(await Promise.all(orders.map((order) => probe(this.#run.ports, order))));
   }
 
   async #send(sample: readonly ProbeOrder[]): Promise<boolean> {
@@ -191,6 +210,8 @@ const sampledOf = ({ target: { namespace, name }, container, probeType }: ProbeO
   container: container.name,
   probeType,
 });
+
+const ordersOf = (sample: readonly Dialled[]): readonly ProbeOrder[] => sample.flatMap((one) => one.order() ?? []);
 
 const nameOf = ({ namespace, name }: Named): string => `${namespace}/${name}`;
 

@@ -20,9 +20,8 @@ import {
 } from '../../core/self/health.ts';
 import type { Attempt } from '../../core/spec/types.ts';
 import { type Clock, sleep } from '../../lib/clock.ts';
-import type { ProbeOrder } from '../../prober/probe.ts';
 import type { Canary, Run } from '../run.ts';
-import { type SecondPlace, secondPlaceOf } from './second-place.ts';
+import { type Dialled, type SecondPlace, secondPlaceOf } from './second-place.ts';
 import { type StallWatch, stallWatch } from './stall.ts';
 
 /**
@@ -219,8 +218,8 @@ export type About = {
   readonly confirms: boolean;
   /** A failure would turn the target unhealthy now. */
   readonly turns: boolean;
-  /** What is asked over the network of the target; absent: a command. */
-  readonly dialled?: ProbeOrder | undefined;
+  /** What is asked over the network of the target; absent: a command, or there is no other place. */
+  readonly dialled?: Dialled | undefined;
 };
 
 export type SelfWatch = Pick<SelfCheck, 'health' | 'doubtedSince' | 'jumped' | 'stop'> & {
