@@ -40,7 +40,7 @@ async function commitPlan(holder: Committing, held: HeldTarget, { probe, place, 
   const { digest } = probe.spec;
   const stepped = { address: held.address, before, events, ...(after && { after }) };
   const commit = withinBudget(stepped, holder.commits.isScarce());
-  committing(probe.verdict, true);
+  committing(probe.verdict, after !== undefined && changesGate(before, after));
   const result = await holder.commits.submit(commit);
   committing(probe.verdict, false);
   if (result === 'superseded') await holder.reload(held);
@@ -62,6 +62,10 @@ async function commitPlan(holder: Committing, held: HeldTarget, { probe, place, 
   if (probe.spec.digest !== digest) restartCounters(probe.verdict);
   return true;
 }
+
+/** Whether the worker may probe after it and not before, or the reverse. */
+const changesGate = (before: ProbeRecord, after: ProbeRecord): boolean =>
+  after.onHold !== before.onHold || after.ended !== before.ended || after.containerID !== before.containerID;
 
 /** The commit without the events that the probe's budget, or a table without capacity, allows in no event history. */
 function withinBudget(commit: Commit, isScarce: boolean): Commit {

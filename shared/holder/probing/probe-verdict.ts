@@ -22,7 +22,7 @@ export type Memory = {
 type State = { -readonly [Key in keyof Memory]: Memory[Key] } & {
   /** The record as last committed. */
   record: ProbeRecord;
-  /** A write of the record is under way, so the stored one may be another one. */
+  /** A write is under way that changes whether the worker may probe. The table may have it already. */
   isCommitting: boolean;
   /** When (wall time) the probe last had a verdict, or nothing to probe. */
   seenAtMs: number;
