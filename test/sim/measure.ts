@@ -1,10 +1,10 @@
 /** The figures of a run. */
-import type { Facts, ProbeStart, Watch } from './checkers/checker.ts';
+import type { Facts, Watch } from './checkers/checker.ts';
 import { resultOf, verdictOf } from './checkers/verdicts.ts';
 import type { DoneFault } from './faults.ts';
 import { type Histogram, newHistogram, record } from './histogram.ts';
 import type { Probed } from './ledger.ts';
-import type { Endpoint } from './network.ts';
+import type { Endpoint, ProbeStart } from './network.ts';
 import { keyKind } from './store.ts';
 import type { Change } from './table.ts';
 

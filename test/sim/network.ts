@@ -25,12 +25,19 @@ export type Endpoint = string;
 
 export type Truth = { readonly health: Health; readonly sinceMs: number };
 
-/** One attempt of one probe, as the network saw it. */
-export type SeenProbe = {
+/**
+ * One attempt of a probe that begins. `prober`: the run that makes it, or the process that looks for another one.
+ * `isLook`: no worker makes it, so it counts for none; it takes no place in a socket budget.
+ */
+export type ProbeStart = {
   readonly endpoint: Endpoint;
-  /** Which run asked. */
   readonly prober: string;
+  readonly isLook: boolean;
   readonly startMs: number;
+};
+
+/** One attempt of one probe, as the network saw it. */
+export type SeenProbe = ProbeStart & {
   readonly endMs: number;
   readonly outcome: 'success' | 'failure' | 'error';
   /** The truth at the time; a failure of a healthy endpoint is an internal error. */
@@ -55,10 +62,10 @@ export type Network = {
   lie(processName: string, ms: number): void;
   /** No process reaches the internet: a NAT gateway is gone. */
   cutRoute(ms: number): void;
-  onStarted(listener: (probe: Pick<SeenProbe, 'endpoint' | 'prober' | 'startMs'>) => void): void;
+  onStarted(listener: (probe: ProbeStart) => void): void;
   onSeen(listener: (probe: SeenProbe) => void): void;
   /** Its run ended first: the answer is discarded. */
-  onAbandoned(listener: (probe: Pick<SeenProbe, 'endpoint' | 'prober'>) => void): void;
+  onAbandoned(listener: (probe: ProbeStart) => void): void;
 };
 
 export type Dialling = {
@@ -111,9 +118,9 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
   const cuts = new Map<string, number>();
   const lies = new Map<string, number>();
   let routeCutUntilMs = 0;
-  const started: ((probe: Pick<SeenProbe, 'endpoint' | 'prober' | 'startMs'>) => void)[] = [];
+  const started: ((probe: ProbeStart) => void)[] = [];
   const seen: ((probe: SeenProbe) => void)[] = [];
-  const abandonedBy: ((probe: Pick<SeenProbe, 'endpoint' | 'prober'>) => void)[] = [];
+  const abandonedBy: ((probe: ProbeStart) => void)[] = [];
 
   const isIn = (windows: ReadonlyMap<string, number>, { life }: Caller, forMs = 0): boolean =>
     (windows.get(life.name.slice(0, life.name.lastIndexOf('.'))) ?? 0) > scheduler.nowMs() + forMs;
@@ -127,7 +134,8 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     const startMs = scheduler.nowMs();
     const health = truth.get(endpoint)?.health ?? 'failing';
     scheduler.trace(`${startMs} ${prober} probes ${endpoint}: ${health}`);
-    for (const listener of started) listener({ endpoint, prober, startMs });
+    const start: ProbeStart = { endpoint, prober, isLook: permit === undefined, startMs };
+    for (const listener of started) listener(start);
     const cut = isCut(caller) || isRouteCut(endpoint);
     const lied = isIn(lies, caller);
     const meant = cut || lied ? cutAnswer(chance, request.timeoutMs) : answerOf(chance, health, request.timeoutMs);
@@ -139,11 +147,11 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
         : await ask(asking, request, about);
     const endMs = scheduler.nowMs();
     if (!got) {
-      for (const listener of abandonedBy) listener({ endpoint, prober });
+      for (const listener of abandonedBy) listener(start);
       return abandoned(endMs - startMs);
     }
     const { outcome, isGenuine } = got;
-    for (const listener of seen) listener({ endpoint, prober, startMs, endMs, outcome, truth: health, isGenuine });
+    for (const listener of seen) listener({ ...start, endMs, outcome, truth: health, isGenuine });
     return got.attempt;
   };
 
@@ -255,7 +263,8 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     probersOf: (caller, prober) => {
       const open = new Set<() => void>();
       let isOver = false;
-      const one = (request: ProbeRequest) => attempt({ caller, prober, open, isAbandoned: () => isOver }, request);
+      const one = (request: ProbeRequest, permit?: SocketPermit) =>
+        attempt({ caller, prober, open, isAbandoned: () => isOver }, request, permit);
       return {
         probers: { http: one, tcp: one, grpc: one, exec: one },
         abandon() {

@@ -162,9 +162,12 @@ function notifyAll(
   world.client.onAsked((asked, sentMs) => {
     for (const listener of askedOf) listener(asked, sentMs);
   });
-  world.network.onStarted(each((watch) => watch.probeStarted));
-  world.network.onSeen(each((watch) => watch.probeSeen));
-  world.network.onAbandoned(each((watch) => watch.probeAbandoned));
+  const [probeStarted, lookStarted] = [each((watch) => watch.probeStarted), each((watch) => watch.lookStarted)];
+  const [probeSeen, lookSeen] = [each((watch) => watch.probeSeen), each((watch) => watch.lookSeen)];
+  const [probeAbandoned, lookAbandoned] = [each((watch) => watch.probeAbandoned), each((watch) => watch.lookAbandoned)];
+  world.network.onStarted((start) => (start.isLook ? lookStarted : probeStarted)(start));
+  world.network.onSeen((probe) => (probe.isLook ? lookSeen : probeSeen)(probe));
+  world.network.onAbandoned((start) => (start.isLook ? lookAbandoned : probeAbandoned)(start));
   world.faults.onDone(each((watch) => watch.faultDone));
   world.onRun(each((watch) => watch.runStarted));
   world.onWoken(each((watch) => watch.scheduleWoken));

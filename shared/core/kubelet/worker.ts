@@ -137,6 +137,21 @@ export function decideGate(
 }
 
 /**
+ * Whether this worker would probe now, with nothing to make durable before. Only then may its target be probed for
+ * another reason, too: a container on hold, in its initial delay or not yet adopted is not probed.
+ */
+export function wouldProbe(
+  spec: WorkerSpec,
+  worker: WorkerState,
+  pod: PodView | undefined,
+  nowMs: number,
+  era: Era,
+): boolean {
+  const gate = decideGate(spec, worker, pod, nowMs, era);
+  return gate.kind === 'probe' && gate.actions.length === 0;
+}
+
+/**
  * Rules 10 to 12: the effect of a result. A prober error is never passed in: it changes nothing.
  * @param result success or failure; a warning is a success, unknown a failure (see `prober`).
  */

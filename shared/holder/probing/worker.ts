@@ -25,7 +25,7 @@ import {
   type Ticker,
   takeWake,
 } from '../../core/kubelet/ticker.ts';
-import { decideGate, type Gate, type PodView, reduce, type Step } from '../../core/kubelet/worker.ts';
+import { decideGate, type Gate, type PodView, reduce, type Step, wouldProbe } from '../../core/kubelet/worker.ts';
 import { mayTrust } from '../../core/self/health.ts';
 import { type BacklogClass, backlogClassAfter, type Shortage } from '../../core/self/sockets.ts';
 import type {
@@ -45,13 +45,14 @@ import { type BagItem, inNoBag } from '../../lib/bag.ts';
 import type { HeapItem } from '../../lib/heap.ts';
 import type { Log } from '../../lib/log.ts';
 import type { ProbeMetricLabels } from '../../prober/metrics.ts';
-import { probe as runProbe, type TimedAttempt } from '../../prober/probe.ts';
+import { type ProbeOrder, probe as runProbe, type TimedAttempt } from '../../prober/probe.ts';
 import { isAcked } from '../../status-sync/sync.ts';
 import type { TargetAddress } from '../../store/records/keys.ts';
 import type { ReadTarget } from '../../table/targets.ts';
 import type { Commit } from '../commit/plan.ts';
 import type { CommitQueue } from '../commit/queue.ts';
-import type { Run } from '../run.ts';
+import type { Run, RunLike } from '../run.ts';
+import type { Dialled } from '../self-check/second-place.ts';
 import type { SelfWatch, Watched } from '../self-check/self-check.ts';
 import type { SurgeLimit } from '../self-check/surge.ts';
 import { recordedBusEvent, resultChanged, type Verdict } from './events.ts';
@@ -164,12 +165,7 @@ export class HeldTarget implements HeapItem {
 
   /** The pod as one of its workers sees it. */
   podView(container: string): PodView {
-    return {
-      phase: this.observed.phase,
-      deletionTimestampSet: this.target.deletionTimestampMs !== undefined,
-      allContainersRestarting: false,
-      container: containerStatus(this.observed, container),
-    };
+    return podView(this.target, this.observed, container);
   }
 
   /** Wall time has jumped. Each ticker keeps its distance from now. */
@@ -197,6 +193,14 @@ export class HeldTarget implements HeapItem {
     }
   }
 }
+
+/** The pod as a worker of this container sees it. */
+export const podView = (target: TargetRecord, observed: Observed, container: string): PodView => ({
+  phase: observed.phase,
+  deletionTimestampSet: target.deletionTimestampMs !== undefined,
+  allContainersRestarting: false,
+  container: containerStatus(observed, container),
+});
 
 export function containerStatus(observed: Observed, container: string): ContainerStatus | undefined {
   const named = (status: ContainerStatus) => status.name === container;
@@ -237,7 +241,7 @@ export type WorkerStart = {
 const refusalsMax: Readonly<Record<Shortage, number>> = { sockets: 80, other: 20 };
 
 /** `dueMs` and `heapPlace`: when it probes. `bagPlace`: among the workers in flight. */
-export class Worker implements HeapItem, BagItem {
+export class Worker implements HeapItem, BagItem, Dialled {
   readonly held: HeldTarget;
   readonly name: ProbeName;
   readonly probeType: ProbeType;
@@ -268,6 +272,8 @@ export class Worker implements HeapItem, BagItem {
   #seenAtMs: number;
   /** When (wall time) the attempt began that gave this run's last result. */
   #triedAtMs: number | undefined;
+  /** A write is under way that changes whether the worker may probe. The table may have it already. */
+  #changesGate = false;
   /** The last report is void, because the prober itself was at fault. */
   #isVoid = false;
   /** The last probe that was made while the prober trusted itself was a prober error. */
@@ -495,7 +501,7 @@ export class Worker implements HeapItem, BagItem {
    * The time that the gate compares with the container's start, which another process set by another clock. That clock
    * may have been a day ahead, so a start in the future counts from when this run first saw the container.
    */
-  #gateTimeMs({ ports: { clock } }: Run, { container }: PodView): number {
+  #gateTimeMs({ ports: { clock } }: RunLike, { container }: PodView): number {
     const nowMs = clock.nowMs();
     if (container?.state?.kind !== 'running' || container.state.startedAtMs <= nowMs) return nowMs;
     const monotonicMs = clock.monotonicMs();
@@ -575,7 +581,7 @@ export class Worker implements HeapItem, BagItem {
     report: ProbeReport<TimedAttempt>,
   ): ProbeReport<TimedAttempt> | Promise<ProbeReport<TimedAttempt>> {
     const { record, state } = this.#verdict;
-    const { worker, reach, order } = this.#spec;
+    const { worker, reach } = this.#spec;
     // A run of failures below the threshold continues with the next container, whose result is not failure yet.
     const counts = state.lastResult !== 'failure' || state.resultRun < worker.failureThreshold;
     const failures = state.lastResult === 'failure' ? state.resultRun : 0;
@@ -584,11 +590,24 @@ export class Worker implements HeapItem, BagItem {
       changes: counts || record.result !== 'failure' || state.onHold,
       confirms: record.result === 'success' && !state.onHold,
       turns: record.result !== 'failure' && failures + 1 >= worker.failureThreshold,
-      dialled: reach && order,
+      dialled: reach && this,
     });
     if (judged instanceof Promise) return judged.finally(watched.done);
     watched.done();
     return judged;
+  }
+
+  /**
+   * What the worker would ask now, for a look from another place; undefined: it would not probe, or a write may change
+   * whether it would.
+   */
+  orderNow(run: RunLike): ProbeOrder | undefined {
+    const { target, hang } = this.held;
+    if (!this.isHeld() || this.#spec.stopping || isStopped(target, this)) return undefined;
+    if (this.#changesGate || this.#verdict.record.ended || quarantineOf(hang, target, this.name)) return undefined;
+    const pod = this.held.podView(this.#spec.container.spec.name);
+    const nowMs = this.#gateTimeMs(run, pod);
+    return wouldProbe(this.#spec.worker, this.#verdict.state, pod, nowMs, productEra) ? this.#spec.order : undefined;
   }
 
   /**
@@ -703,7 +722,9 @@ export class Worker implements HeapItem, BagItem {
     const before = this.#verdict.record;
     const { digest } = this.#spec;
     const commit = withinBudget(held.address, before, after, events, holder.commits.isScarce());
+    this.#changesGate = after !== undefined && changesGate(before, after);
     const result = await holder.commits.submit(commit);
+    this.#changesGate = false;
     if (result === 'superseded') await holder.reload(held);
     if (result !== 'committed') return false;
     if (commit.after) {
@@ -754,6 +775,10 @@ function metricResult({ conclusion }: ProbeReport): 'successful' | 'failed' | 'u
   if (conclusion.kind === 'error') return 'unknown';
   return conclusion.result === 'success' ? 'successful' : 'failed';
 }
+
+/** Whether the worker may probe after it and not before, or the reverse. */
+const changesGate = (before: ProbeRecord, after: ProbeRecord): boolean =>
+  after.onHold !== before.onHold || after.ended !== before.ended || after.containerID !== before.containerID;
 
 /** The commit without the events that the probe's budget, or a table without capacity, allows in no event history. */
 function withinBudget(

@@ -1,6 +1,7 @@
 /**
  * Has another process look at targets that fail here, before many of them turn unhealthy: a sandbox may reach its
  * canaries and none of its targets. While the other place reaches what still fails here, this prober doubts itself.
+ * Neither place asks a target that its worker would not probe.
  */
 import {
   contradicts,
@@ -27,7 +28,7 @@ const againMs = 15_000;
 
 export type SecondPlace = {
   /** This probe failed here, and its target is not known as failed. */
-  failed(order: ProbeOrder): void;
+  failed(dialled: Dialled): void;
   succeeded(target: Named): void;
   /** Resolves with the answer that is awaited; undefined: none is. */
   awaited(): Promise<void> | undefined;
@@ -37,6 +38,13 @@ export type SecondPlace = {
 };
 
 type Named = Pick<SampledProbe, 'namespace' | 'name'>;
+
+/** The worker of a probe over the network. */
+export type Dialled = {
+  readonly spec: { readonly order: ProbeOrder };
+  /** What it would ask now; undefined: it would not probe. */
+  orderNow(run: RunLike): ProbeOrder | undefined;
+};
 
 /** A prober without another place believes itself. */
 const alone: SecondPlace = {
@@ -62,7 +70,7 @@ class AskedPlace implements SecondPlace {
   #next = 0;
   #failures = 0;
   /** By name, which a target keeps when it is registered again; the one that failed last at the end. */
-  readonly #failing = new Map<string, ProbeOrder>();
+  readonly #failing = new Map<string, Dialled>();
   #number = 0;
   #askedAtMs = Number.NEGATIVE_INFINITY;
   /** The last answer said that what fails here fails there, too. */
@@ -78,11 +86,11 @@ class AskedPlace implements SecondPlace {
     run.signal.addEventListener('abort', this.#end);
   }
 
-  failed(order: ProbeOrder): void {
+  failed(dialled: Dialled): void {
     this.#count(1);
-    const name = nameOf(order.target);
+    const name = nameOf(dialled.spec.order.target);
     this.#failing.delete(name);
-    this.#failing.set(name, order);
+    this.#failing.set(name, dialled);
     for (const [oldest] of this.#failing) {
       if (this.#failing.size <= recentMax) break;
       this.#failing.delete(oldest);
@@ -90,8 +98,13 @@ class AskedPlace implements SecondPlace {
     if (this.#asking || this.#over.signal.aborted || !needsSecondLook(this.#failures)) return;
     const nowMs = this.#run.ports.clock.monotonicMs();
     if (nowMs - this.#askedAtMs < (this.#isAgreed ? lookWindowMs : againMs)) return;
+    const sample = sampleOf(
+      [...this.#failing.values()].filter((one) => one.orderNow(this.#run) !== undefined),
+      this.#run.ports.random,
+    );
+    if (sample.length === 0) return;
     this.#askedAtMs = nowMs;
-    this.#asking = this.#ask().finally(() => {
+    this.#asking = this.#ask(sample).finally(() => {
       this.#asking = undefined;
     });
   }
@@ -121,19 +134,29 @@ class AskedPlace implements SecondPlace {
     this.#next = (this.#next + 1) % recentMax;
   }
 
-  async #ask(): Promise<void> {
+  async #ask(sample: readonly Dialled[]): Promise<void> {
     const { ports, message } = this.#run;
     this.#number += 1;
-    const sample = sampleOf([...this.#failing.values()], ports.random);
-    const there = (await this.#send(sample)) ? await this.#answer() : undefined;
+    const there = (await this.#send(this.#ordersOf(sample))) ? await this.#answer() : undefined;
     // What has failed here for a moment only succeeds here again, too.
     const isContrary = there !== undefined && contradicts(there) && !this.#over.signal.aborted;
-    const here = isContrary ? seenIn(await Promise.all(sample.map((order) => probe(ports, order)))) : undefined;
+    const here = isContrary ? await this.#seenHere(this.#ordersOf(sample)) : undefined;
     if (this.#over.signal.aborted) return;
-    this.#isAgreed = there !== undefined && !contradicts(there);
+    // Who could look at none of them has not agreed.
+    this.#isAgreed = there !== undefined && there.failed > 0 && !contradicts(there);
     this.#disagrees = here !== undefined && !contradicts(here);
     ports.log.warn('second look', { shard: message.shard, failures: this.#failures, there, here });
     if (this.disagrees()) await this.#onDisagreed();
+  }
+
+  #ordersOf(sample: readonly Dialled[]): readonly ProbeOrder[] {
+    return sample.flatMap((one) => one.orderNow(this.#run) ?? []);
+  }
+
+  /** undefined: meanwhile none of them may be probed any more. */
+  async #seenHere(orders: readonly ProbeOrder[]): Promise<Seen | undefined> {
+    if (orders.length === 0) return undefined;
+    return seenIn(await Promise.all(orders.map((order) => probe(this.#run.ports, order))));
   }
 
   async #send(sample: readonly ProbeOrder[]): Promise<boolean> {

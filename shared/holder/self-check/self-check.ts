@@ -20,9 +20,8 @@ import {
 } from '../../core/self/health.ts';
 import type { Attempt } from '../../core/spec/types.ts';
 import { type Clock, sleep } from '../../lib/clock.ts';
-import type { ProbeOrder } from '../../prober/probe.ts';
 import type { Canary, Run, RunLike } from '../run.ts';
-import { type SecondPlace, secondPlaceOf } from './second-place.ts';
+import { type Dialled, type SecondPlace, secondPlaceOf } from './second-place.ts';
 import { type StallWatch, stallWatch } from './stall.ts';
 
 /**
@@ -217,7 +216,7 @@ export type About = {
   /** A failure would turn the target unhealthy now. */
   readonly turns: boolean;
   /** What is asked over the network of the target; absent: a command. */
-  readonly dialled?: ProbeOrder | undefined;
+  readonly dialled?: Dialled | undefined;
 };
 
 export type SelfWatch = {
@@ -308,7 +307,7 @@ class ProberWatch implements SelfWatch {
   /** A failure that changes nothing is of a target that is known as failed. */
   #note(report: ProbeReport, { reach, changes, dialled }: About): void {
     if (dialled === undefined || reach === 'loopback') return;
-    if (isSuccess(report)) this.#second.succeeded(dialled.target);
+    if (isSuccess(report)) this.#second.succeeded(dialled.spec.order.target);
     else if (changes && isFailure(report)) this.#second.failed(dialled);
   }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ProbeReport } from '../../../shared/core/kubelet/probe-report.ts';
 import type { Run } from '../../../shared/holder/run.ts';
+import type { Dialled } from '../../../shared/holder/self-check/second-place.ts';
 import { selfWatch } from '../../../shared/holder/self-check/self-check.ts';
 import type { ProbeOrder } from '../../../shared/prober/probe.ts';
 import { type LookMessage, QueueUnavailable } from '../../../shared/queue/queue.ts';
@@ -20,6 +21,10 @@ const orderOf = (index: number, uid: number) =>
     handler: { tcpSocket: { port: 80 } },
     probeType: 'readiness',
   }) as ProbeOrder;
+const dialledOf = (index: number, uid: number, isProbed: () => boolean): Dialled => {
+  const order = orderOf(index, uid);
+  return { spec: { order }, orderNow: () => (isProbed() ? order : undefined) };
+};
 
 const run = { token: 7, generation: 1, slot: 1, doneSlot: 0, beat: 3, beatAtMs: 0, observedAtMs: 0, degraded: false };
 
@@ -33,6 +38,8 @@ function world(seen: Seen | undefined | 'unreachable', here: 'success' | 'failur
   const clock = virtualClock();
   const looks: LookMessage[] = [];
   let looksHere = 0;
+  /** Targets that no worker would probe now. */
+  const shut = new Set<number>();
   let item: Item = { ...runKey('00'), kind: 'RUN', schemaVersion: 1, ...run };
   const end = new AbortController();
   const send = async (look: LookMessage) => {
@@ -75,7 +82,7 @@ function world(seen: Seen | undefined | 'unreachable', here: 'success' | 'failur
       changes,
       confirms: report === success,
       turns,
-      dialled: orderOf(index, uid),
+      dialled: dialledOf(index, uid, () => !shut.has(index)),
     } as const;
     const judged = await clock.runUntil(Promise.resolve(watched.judge(report, about)));
     watched.done();
@@ -86,7 +93,7 @@ function world(seen: Seen | undefined | 'unreachable', here: 'success' | 'failur
     for (let index = 0; index < 12; index += 1) counted.push(await probe(index, report, options));
     return counted;
   };
-  return { clock, self, looks, looksHere: () => looksHere, probe, probeAll, end: () => end.abort() };
+  return { clock, self, looks, looksHere: () => looksHere, shut, probe, probeAll, end: () => end.abort() };
 }
 
 describe('a prober with another place', () => {
@@ -143,6 +150,26 @@ describe('a prober with another place', () => {
     assert.equal(looksHere(), 0);
   });
 
+  test('asks nobody about what its worker would not probe', async () => {
+    for (const open of [['t0', 't3'], []]) {
+      const { probeAll, shut, looks } = world({ failed: 5, succeeded: 0 });
+      for (let index = 0; index < 12; index += 1) if (!open.includes(`t${index}`)) shut.add(index);
+      await probeAll(failure);
+      const asked = looks.flatMap(({ sample }) => sample.map(({ name }) => name));
+      assert.deepEqual(asked.toSorted(), open);
+    }
+  });
+
+  test('probes none again that its worker would not probe any more, and then believes itself', async () => {
+    for (const left of [1, 0]) {
+      const { probe, self, shut, looksHere } = world({ failed: 0, succeeded: 4 });
+      for (const index of [0, 1, 2, 3]) await probe(index, failure);
+      for (const index of [0, 1, 2, 3].slice(left)) shut.add(index);
+      await probe(4, failure, { turns: true });
+      assert.deepEqual([looksHere(), self.health().kind === 'sound'], [left, left === 0]);
+    }
+  });
+
   test('asks again while it doubts, and trusts itself once its probes succeed', async () => {
     const { probeAll, self, looks, clock } = world({ failed: 0, succeeded: 5 });
     await probeAll(failure);
@@ -151,6 +178,17 @@ describe('a prober with another place', () => {
     await probeAll(success);
     await clock.advance(5_000);
     assert.equal(self.health().kind, 'sound');
+  });
+
+  test('asks again soon if that one could look at none of them', async () => {
+    for (const [failed, looksIn29s] of [
+      [0, 2],
+      [1, 1],
+    ] as const) {
+      const { probeAll, looks } = world({ failed, succeeded: 0 });
+      for (let round = 0; round < 12; round += 1) assert.ok((await probeAll(failure)).every(Boolean));
+      assert.equal(looks.length, looksIn29s);
+    }
   });
 
   test('believes itself if no place answers in 15 s, or the queue takes nothing', async () => {

@@ -7,22 +7,25 @@ import type { Asked, SeenAnswer } from '../client.ts';
 import type { FaultLog } from '../fault-log.ts';
 import type { DoneFault, Profile } from '../faults.ts';
 import type { Ledger, Probed } from '../ledger.ts';
-import type { Network, SeenProbe } from '../network.ts';
+import type { Network, ProbeStart, SeenProbe } from '../network.ts';
 import { staticContainer } from '../oracle/container-id.ts';
 import type { WokenSchedule } from '../schedule.ts';
 import type { AppliedWrite, Table } from '../table.ts';
 import type { StartedRun } from '../world.ts';
-
-export type ProbeStart = Pick<SeenProbe, 'endpoint' | 'prober' | 'startMs'>;
 
 export type Watch = {
   readonly applied?: (write: AppliedWrite) => void;
   readonly published?: (published: Published) => void;
   readonly answered?: (answer: SeenAnswer) => void;
   readonly asked?: (asked: Asked, sentMs: number) => void;
+  /** A worker's probe. */
   readonly probeStarted?: (start: ProbeStart) => void;
   readonly probeSeen?: (probe: SeenProbe) => void;
-  readonly probeAbandoned?: (probe: Pick<SeenProbe, 'endpoint' | 'prober'>) => void;
+  readonly probeAbandoned?: (start: ProbeStart) => void;
+  /** A probe of a look: of the run that asked for it, or of the process that gives it. */
+  readonly lookStarted?: (start: ProbeStart) => void;
+  readonly lookSeen?: (probe: SeenProbe) => void;
+  readonly lookAbandoned?: (start: ProbeStart) => void;
   readonly faultDone?: (fault: DoneFault) => void;
   readonly runStarted?: (run: StartedRun) => void;
   readonly scheduleWoken?: (woken: WokenSchedule) => void;

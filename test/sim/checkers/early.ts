@@ -7,7 +7,7 @@ import { probeKey } from '../../../shared/store/records/keys.ts';
 import { type Life, worldStartMs } from '../clock.ts';
 import { processOf } from '../fault-log.ts';
 import type { Probed } from '../ledger.ts';
-import type { Endpoint } from '../network.ts';
+import type { Endpoint, ProbeStart } from '../network.ts';
 import { isTooEarly } from '../oracle/timing.ts';
 import { keyKind } from '../store.ts';
 import { type Checker, type Facts, runningContainer } from './checker.ts';
@@ -24,6 +24,30 @@ export const early: Checker = (facts, violated) => {
   /** By startup probe, not by endpoint: a success outlives a change of the spec. */
   const succeeded = new Map<string, number>();
   const specified = new Map<string, number>();
+  const began = ({ endpoint, prober, startMs }: ProbeStart): void => {
+    const probed = ledger.probedAt(endpoint);
+    const life = lives.get(prober);
+    const item = probed && ledger.probeItem(probed);
+    if (!probed || !life || !item || item.uid !== probed.uid) return;
+    // A run that has been replaced may not know the container; it cannot commit the result.
+    if (ledger.tokenOf(prober) !== ledger.epochOf(probed.address.bucket)) return;
+    const startedAtMs = startOf(facts, probed, item.containerID);
+    const isNewSpec = (specified.get(probed.uid) ?? Number.NEGATIVE_INFINITY) > startMs - specLagMs;
+    if (startedAtMs === undefined) return;
+    const isJumping = faults
+      .during(startMs - jumpLagMs, startMs, processOf(prober))
+      .some(({ kind }) => kind === 'clock jump' || kind === 'pause' || kind === 'probe pause');
+    const wallMs = worldStartMs + startMs + life.skewMs;
+    const { initialDelaySeconds } = probed.probe.probe;
+    if (!isNewSpec && !isJumping && isTooEarly(Math.min(startedAtMs, wallMs), initialDelaySeconds, wallMs))
+      violated(
+        `${prober} probed ${endpoint} ${wallMs - startedAtMs} ms after its container began, of ${initialDelaySeconds} s`,
+      );
+    const startup = startupOf(facts, probed);
+    const sinceMs = startedAtMs - worldStartMs - 2 * smallSkewMs;
+    if (startup && !isNewSpec && (succeeded.get(startupName(probed)) ?? -1) < sinceMs)
+      violated(`${prober} probed ${endpoint} although ${startup} has not answered since ${sinceMs}`);
+  };
   return {
     runStarted: ({ prober, life }) => void lives.set(prober, life),
     applied({ timeMs, changes }) {
@@ -34,30 +58,8 @@ export const early: Checker = (facts, violated) => {
       const probed = outcome === 'success' && ledger.probedAt(endpoint);
       if (probed && probed.probe.probeType === 'startup') succeeded.set(startupName(probed), endMs);
     },
-    probeStarted({ endpoint, prober, startMs }) {
-      const probed = ledger.probedAt(endpoint);
-      const life = lives.get(prober);
-      const item = probed && ledger.probeItem(probed);
-      if (!probed || !life || !item || item.uid !== probed.uid) return;
-      // A run that has been replaced may not know the container; it cannot commit the result.
-      if (ledger.tokenOf(prober) !== ledger.epochOf(probed.address.bucket)) return;
-      const startedAtMs = startOf(facts, probed, item.containerID);
-      const isNewSpec = (specified.get(probed.uid) ?? Number.NEGATIVE_INFINITY) > startMs - specLagMs;
-      if (startedAtMs === undefined) return;
-      const isJumping = faults
-        .during(startMs - jumpLagMs, startMs, processOf(prober))
-        .some(({ kind }) => kind === 'clock jump' || kind === 'pause' || kind === 'probe pause');
-      const wallMs = worldStartMs + startMs + life.skewMs;
-      const { initialDelaySeconds } = probed.probe.probe;
-      if (!isNewSpec && !isJumping && isTooEarly(Math.min(startedAtMs, wallMs), initialDelaySeconds, wallMs))
-        violated(
-          `${prober} probed ${endpoint} ${wallMs - startedAtMs} ms after its container began, of ${initialDelaySeconds} s`,
-        );
-      const startup = startupOf(facts, probed);
-      const sinceMs = startedAtMs - worldStartMs - 2 * smallSkewMs;
-      if (startup && !isNewSpec && (succeeded.get(startupName(probed)) ?? -1) < sinceMs)
-        violated(`${prober} probed ${endpoint} although ${startup} has not answered since ${sinceMs}`);
-    },
+    probeStarted: began,
+    lookStarted: began,
   };
 };
 

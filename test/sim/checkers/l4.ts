@@ -5,8 +5,8 @@
  */
 import type { DoneFault } from '../faults.ts';
 import type { Probed } from '../ledger.ts';
-import type { Endpoint } from '../network.ts';
-import { aftermathMs, type Checker, type Facts, lockAftermathMs, type ProbeStart, readAllMs } from './checker.ts';
+import type { Endpoint, ProbeStart } from '../network.ts';
+import { aftermathMs, type Checker, type Facts, lockAftermathMs, readAllMs } from './checker.ts';
 import { isTick, spacingMs, tickSlotMs } from './tick.ts';
 import { touchedMs } from './touched.ts';
 

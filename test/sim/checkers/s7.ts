@@ -1,14 +1,13 @@
 /**
- * S7: a run never has two probes of one worker in flight, and begins them at least 0.9 periods apart, except for
- * triggers, retries after a prober error, and a sample that another place reaches and this run does not. Ticks keep
- * their phase: after a late probe the next one comes sooner by as much, except after the first one of a run.
+ * S7: a worker never has two probes in flight, and begins them at least 0.9 periods apart, except for triggers and
+ * retries after a prober error. Ticks keep their phase: after a late probe the next one comes sooner by as much, except
+ * after the first one of a run.
  */
 
 import { processOf } from '../fault-log.ts';
 import type { Probed } from '../ledger.ts';
-import type { Endpoint, SeenProbe } from '../network.ts';
-import type { Checker, ProbeStart } from './checker.ts';
-import { looksOf } from './looks.ts';
+import type { Endpoint, ProbeStart, SeenProbe } from '../network.ts';
+import type { Checker } from './checker.ts';
 
 type Last = {
   readonly start: ProbeStart;
@@ -32,16 +31,8 @@ const gapMin = 0.9;
 const inARow = 4;
 const inARowPeriodsMin = 2;
 
-/** The answer of a look is awaited for 15 s, longer if the process stands still; then a probe takes up to 12 s. */
-const sampledMs = 45_000;
-
 export const s7: Checker = (facts, violated) => {
   const { ledger, faults, computingTakesTime } = facts;
-  const looks = looksOf(facts);
-  const isSampled = (prober: string, sinceMs: number): boolean => {
-    const look = looks.of(prober);
-    return look !== undefined && !look.agrees && look.timeMs >= sinceMs;
-  };
   const last = new Map<string, Last>();
   const nameOf = ({ prober, endpoint }: { prober: string; endpoint: Endpoint }) => `${prober} ${endpoint}`;
 
@@ -55,19 +46,16 @@ export const s7: Checker = (facts, violated) => {
     if (computingTakesTime && !isTooOften(now.begins, periodMs)) return true;
     const sinceMs = (before.earlierMs ?? before.beganMs) - 2 * periodMs;
     if (Math.max(ledger.disturbedMs(probed.uid), ledger.probeWrittenMs(probed)) >= sinceMs) return true;
-    if (isSampled(now.start.prober, sinceMs - sampledMs)) return true;
     return faults.during(sinceMs, now.beganMs, processOf(now.start.prober)).length > 0;
   };
 
   return {
-    applied: looks.applied,
     probeStarted(start) {
       const name = nameOf(start);
       const before = last.get(name);
       const probed = ledger.probedAt(start.endpoint);
       const periodMs = (probed?.probe.probe.periodSeconds ?? 0) * 1000;
-      if (before && probed && !before.seen && !isSampled(start.prober, start.startMs - sampledMs))
-        violated(`${name} has two probes in flight`);
+      if (before && probed && !before.seen) violated(`${name} has two probes in flight`);
       const isRetry = before?.seen?.outcome === 'error' && start.startMs - before.beganMs < gapMin * periodMs;
       const now = isRetry
         ? { ...before, start, seen: undefined, earlierMs: before.start.startMs }

@@ -1,4 +1,5 @@
 /** Sockets: a process never has more probes in flight than its socket budget. */
+import type { ProbeStart } from '../network.ts';
 import type { Checker } from './checker.ts';
 
 /** Of one process, and what hanging targets may hold of it: docs/design/limits.md. */
@@ -12,12 +13,17 @@ export const sockets: Checker = (_, violated) => {
     inFlight.set(lifeOf(prober), now);
     return now;
   };
+  const began = ({ prober, startMs }: ProbeStart): void => {
+    const now = count(prober, 1);
+    if (now === descriptorsMax + 1) violated(`${lifeOf(prober)} had ${now} probes in flight at ${startMs}`);
+  };
+  const ended = ({ prober }: ProbeStart): void => void count(prober, -1);
   return {
-    probeStarted({ prober, startMs }) {
-      const now = count(prober, 1);
-      if (now === descriptorsMax + 1) violated(`${lifeOf(prober)} had ${now} probes in flight at ${startMs}`);
-    },
-    probeSeen: ({ prober }) => void count(prober, -1),
-    probeAbandoned: ({ prober }) => void count(prober, -1),
+    probeStarted: began,
+    probeSeen: ended,
+    probeAbandoned: ended,
+    lookStarted: began,
+    lookSeen: ended,
+    lookAbandoned: ended,
   };
 };

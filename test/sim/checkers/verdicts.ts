@@ -1,9 +1,9 @@
 /** Which commits are verdicts of probes (rule 12), and which probes of the network stand behind them. */
 import type { ProbeRecord } from '../../../shared/core/spec/records.ts';
-import type { Endpoint, Health, SeenProbe } from '../network.ts';
+import type { Endpoint, Health, ProbeStart, SeenProbe } from '../network.ts';
 import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
-import type { Checker, Facts, ProbeStart } from './checker.ts';
+import type { Checker, Facts } from './checker.ts';
 
 export type Verdict = { readonly before: ProbeRecord; readonly after: ProbeRecord; readonly endpoint: Endpoint };
 

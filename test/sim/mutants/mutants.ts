@@ -139,6 +139,13 @@ const lyingSandboxes: MutantWorld = {
   setting: 'sandboxes',
 };
 
+/** Targets of functions turn so often that other places look at them all the time, and nothing else goes wrong. */
+const flappingFunctions: MutantWorld = {
+  profile: { ...stormy, stormMs: 0 },
+  setting: 'functions',
+  flapping: { wellMs: 60_000, illMs: 60_000 },
+};
+
 /** All targets of a shard fail together, and nothing else goes wrong. */
 const wholeSite: MutantWorld = { profile: { ...stormy, stormMs: 0 }, setting: 'site' };
 
@@ -177,6 +184,7 @@ const pair = (one: Protection, other: Protection, more: Partial<Mutant> = {}): M
 
 export const mutants: readonly Mutant[] = [
   single('no second look', { world: lyingSandboxes }),
+  single('looks whatever the gate says', { world: flappingFunctions }),
   single('no canary of a route', { world: lyingSandboxes }),
   single('no fence', { world: pausedCommits }),
   single('per-item epoch', { world: pausedCommits }),

@@ -96,6 +96,8 @@ export const removals = {
   }),
   /** What another process sees of the failing targets does not count. */
   'no second look': inProduct('contradicts', always(false)),
+  /** A look asks targets that no worker would probe now. */
+  'looks whatever the gate says': inProduct('wouldProbe', always(true)),
   /** A commit that is throttled ends its run, as one whose answer was lost. */
   'a throttle taken for doubt': inProduct(
     'writeFenced',
