@@ -245,8 +245,8 @@ export const startMutants: readonly StartMutant[] = [
     name: 'kept alerts of the future stay there',
     change: {
       file: 'shared/alerts/kept-alerts.ts',
-      from: 'end: (ms) => Math.min(ms, steadyMs + groupWindowMs)',
-      to: 'end: (ms) => ms',
+      from: '(ms) => Math.min(ms, steadyMs + groupWindowMs)',
+      to: '(ms) => ms',
     },
     by: tested('alerts/kept-time'),
   },
