@@ -99,7 +99,7 @@ export const encodeHang = (at: TargetAddress, record: HangRecord): Item => encod
 /**
  * The name under which PROBE has `lastChangeTimeMs`. A release that knows only this name would say of a probe without
  * it that it was never done, so it is still written. Items with the record's own name can be read already, so that a
- * later release may write it.
+ * later release may write it and remove this one: of an item that has both, this one was written later.
  */
 const changeTimeAttribute = 'lastProbeTimeMs';
 
@@ -181,8 +181,9 @@ export const addedIn = ({ targetsAdded, cpuAdded }: Item): Added => ({
  */
 export function updateTo(item: Item): Pick<Operation & { readonly kind: 'update' }, 'kind' | 'key' | 'set' | 'remove'> {
   const { pk, sk, ...set } = item;
-  const names = Object.keys(schemas[item.kind as RecordKind].shape);
-  if (item.kind === 'PROBE') names.push(changeTimeAttribute);
+  const names = Object.keys(schemas[item.kind as RecordKind].shape).map((name) =>
+    name === 'lastChangeTimeMs' ? changeTimeAttribute : name,
+  );
   return { kind: 'update', key: { pk, sk }, set, remove: names.filter((name) => set[name] === undefined) };
 }
 
