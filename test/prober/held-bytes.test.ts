@@ -10,7 +10,7 @@ import { runInNewContext } from 'node:vm';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
 import { peerSocket } from '../../shared/net/reading.ts';
 import { startDeadline } from '../../shared/prober/deadline.ts';
-import { openSession } from '../../shared/prober/grpc/session.ts';
+import { openSession } from '../../shared/prober/grpc/call.ts';
 import { exchangeHttp1 } from '../../shared/prober/http/http1-exchange.ts';
 import { exchangeHttp2 } from '../../shared/prober/http/http2-exchange.ts';
 import { firstHop } from '../../shared/prober/http/redirect.ts';

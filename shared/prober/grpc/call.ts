@@ -1,10 +1,21 @@
 /**
- * The call of a connection, and what the server's frames mean for the call and the connection. Source: grpc-go,
- * internal/transport/http2_client.go.
+ * One HTTP/2 connection with prior knowledge, for one call.
+ *
+ * A call looks like a request and an answer, but grpc-go decides more on the way. A connection is ready only once the
+ * server's SETTINGS are here, and the request leaves after all that came with them. A failure does not end the call at
+ * once: grpc-go reads on before it tells the call, and a GOAWAY or REFUSED_STREAM behind the failure says that the
+ * server has not begun, so that the call is repeated. A window is granted only after everything that is here has been
+ * read, because a server that sends more than its window must not find a wider one.
+ *
+ * So `CallState` keeps the call apart from its failure, `taken` decides once what arrived together is read, and
+ * `whenQuiet` delays what must wait for a turn without arrivals. Source: internal/transport/http2_client.go.
  */
+import type { Socket } from 'node:net';
 import {
   beforeSettings,
   type ConnectionEvents,
+  clientGreeting,
+  connectHttp2,
   type Http2Connection,
   type Lost,
   lostText,
@@ -18,12 +29,11 @@ import type { Data, GoAway, Malformed, Reset, WindowUpdate } from '../../http2/i
 import { receiveWindow } from '../../http2/receive-window.ts';
 import type { Settings } from '../../http2/settings.ts';
 import { afterArrivals, type Clock } from '../../lib/clock.ts';
-import { encodeCheckRequest } from './codec.ts';
+import { encodeCheckRequest, encodeTimeout } from './codec.ts';
 import type { RpcResult } from './reply.ts';
-import { type Call, requestFields } from './request.ts';
 import { type Sending, sending } from './send.ts';
 import { drained, lostStatus, type RpcStatus, resetStatus, rpcCode, rpcStatus } from './status.ts';
-import { type CallStream, callStream } from './stream.ts';
+import { type CallStream, callStream, isGrpcField } from './stream.ts';
 
 /** The streams of a connection: of the call, and of its repetition. */
 const firstStreamId = 1;
@@ -293,3 +303,98 @@ export class CallState implements ConnectionEvents {
 }
 
 const deadlineExceeded = rpcStatus(rpcCode.deadlineExceeded, 'context deadline exceeded');
+
+// One HTTP/2 connection with prior knowledge over a dialed socket, for one call. It waits for the server's SETTINGS and
+// then for the outcome of the call, each until a deadline. Source: grpc-go, internal/transport/http2_client.go.
+
+/** The limit of grpc-go. */
+const headerListBytesMax = 16 * 1024 * 1024;
+/** grpc-go announces nothing, not even that it refuses pushes. */
+const greeting = clientGreeting({ settings: [], windowBytes: 0 });
+
+export type Session = {
+  /** The outcome of the call, with which the connection is closed. Never rejects. */
+  readonly outcome: Promise<CallOutcome>;
+};
+
+export type SessionOptions = {
+  readonly clock: Clock;
+  /** The deadline for SETTINGS, on the clock's monotonic time. */
+  readonly untilMs: number;
+  readonly call: Call;
+  readonly attempt: CallAttempt;
+};
+
+/**
+ * Resolves once the server has sent its SETTINGS; only then does grpc-go consider a connection ready. Resolves with
+ * undefined if the peer closes the connection, violates the protocol or is too late.
+ */
+export function openSession(
+  socket: Socket,
+  { clock, untilMs, call, attempt }: SessionOptions,
+): Promise<Session | undefined> {
+  return new Promise((resolve) => {
+    let isSettled = false;
+    const settle = (session?: Session) => {
+      cancel();
+      isSettled = true;
+      if (session === undefined) connection.close();
+      resolve(session);
+    };
+    const state = new CallState(clock, {
+      write: (frames) => connection.write(frames),
+      whenQuiet: (act) => connection.whenQuiet(act),
+      isReady: () => isSettled,
+      greeted: () => {
+        if (isSettled) return;
+        settle({ outcome: state.check(call, attempt) });
+      },
+      lost: () => {
+        if (!isSettled) settle();
+      },
+      // An eager request leaves in any case, as grpc-go's does.
+      over: () => (attempt.isEager ? connection.close() : connection.drop()),
+    });
+    const connection: Http2Connection = connectHttp2(socket, state, {
+      frameBytesMax,
+      listBytesMax: headerListBytesMax,
+      isWanted: isGrpcField,
+      // Only the texts of failures can be this long, and they are truncated anyway.
+      reserve: () => false,
+      onField: (field) => state.field(field),
+    });
+    const cancel = clock.setTimer(Math.max(0, untilMs - clock.monotonicMs()), () =>
+      afterArrivals(clock, () => {
+        if (!isSettled) settle();
+      }),
+    );
+    if (socket.destroyed) settle();
+    else connection.write(greeting);
+  });
+}
+
+// The request of a health check, as grpc-go sends it.
+
+const checkPath = '/grpc.health.v1.Health/Check';
+
+export type Call = {
+  readonly authority: string;
+  readonly service: string;
+  readonly userAgent: string;
+  readonly deadlineMs: number;
+};
+
+/** The header fields, with the time that is left. */
+export const requestFields = ({ authority, userAgent }: Call, remainingMs: number) =>
+  [
+    [':method', 'POST'],
+    [':scheme', 'http'],
+    [':path', checkPath],
+    [':authority', authority],
+    ['content-type', 'application/grpc'],
+    ['user-agent', userAgent],
+    ['te', 'trailers'],
+    // kubelet links a compressor, so grpc-go offers it.
+    ['grpc-accept-encoding', 'gzip'],
+    ['grpc-timeout', encodeTimeout(remainingMs)],
+  ] as const;

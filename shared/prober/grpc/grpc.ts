@@ -6,14 +6,13 @@ import { goDuration, goQuote } from '../../core/go/text.ts';
 import type { GrpcRequest } from '../../core/spec/handler-grpc.ts';
 import type { Attempt, FailureClass, PhaseTimings } from '../../core/spec/types.ts';
 import { userAgent } from '../../core/spec/user-agent.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, sleep } from '../../lib/clock.ts';
 import { hostPort } from '../../net/dial-failure.ts';
 import type { Dial, DialFailure, SocketPermit } from '../../net/net.ts';
-import { dialTimings, failedDial } from '../failed-dial.ts';
+import { dialTimings, failedDial, isInternalFailure } from '../failed-dial.ts';
 import type { Prober } from '../prober.ts';
-import type { CallOutcome } from './call.ts';
+import { type Call, type CallAttempt, type CallOutcome, openSession, type Session } from './call.ts';
 import { codeName, encodeAuthority, serving, servingStatusName } from './codec.ts';
-import { type Connected, connectOnce, connectUntil, type NotConnected } from './connect.ts';
 import type { RpcResult } from './reply.ts';
 import { rpcCode } from './status.ts';
 
@@ -105,3 +104,68 @@ function verdict(request: GrpcRequest, result: RpcResult, timings: PhaseTimings)
 }
 
 const notImplemented = 'error: this server does not implement the grpc health protocol (grpc.health.v1.Health): ';
+
+// Connects for gRPC before the deadline: dials, awaits the server's greeting, begins the call. Until then every failure
+// is followed by another try.
+
+export type Connected = {
+  readonly kind: 'connected';
+  readonly session: Session;
+  readonly dnsMs: number | undefined;
+  readonly connectMs: number;
+};
+
+export type NotConnected =
+  /** The deadline has passed; `failure`: of the last dial, if it failed. */
+  | { readonly kind: 'late'; readonly failure?: DialFailure }
+  /** An internal error of the prober, or a denied dial: returned at once, not tried again. */
+  | { readonly kind: 'internal'; readonly failure: DialFailure };
+
+type Endpoint = { readonly host: string; readonly port: number };
+type ConnectOptions = {
+  readonly dial: Dial;
+  readonly clock: Clock;
+  readonly permit: SocketPermit | undefined;
+  readonly call: Call;
+  readonly attempt: CallAttempt;
+};
+
+/**
+ * Maximum duration of one try: grpc-go's minimum connect time-out. The addresses of a name share it, although the
+ * probe's time-out may end it early.
+ */
+const tryMsMax = 20_000;
+/** gRPC's connection back-off, without its jitter: a probe has one connection, and phases spread the probes already. */
+const backoffBaseMs = 1000;
+const backoffFactor = 1.6;
+
+/** At least a second passes between two tries, so the deadline bounds their number. */
+export async function connectUntil(
+  endpoint: Endpoint,
+  deadlineMs: number,
+  options: ConnectOptions,
+): Promise<Connected | NotConnected> {
+  const { clock } = options;
+  for (let backoffMs = backoffBaseMs; ; backoffMs *= backoffFactor) {
+    const untilMs = Math.min(deadlineMs, clock.monotonicMs() + tryMsMax);
+    const tried = await connectOnce(endpoint, untilMs, options);
+    if (tried.kind !== 'late') return tried;
+    const remainingMs = deadlineMs - clock.monotonicMs();
+    await sleep(clock, Math.max(0, Math.min(backoffMs, remainingMs)));
+    if (backoffMs >= remainingMs) return tried;
+  }
+}
+
+/** One try. */
+export async function connectOnce(
+  { host, port }: Endpoint,
+  untilMs: number,
+  { dial, clock, permit, call, attempt }: ConnectOptions,
+): Promise<Connected | NotConnected> {
+  const dividedUntilMs = clock.monotonicMs() + tryMsMax;
+  const dialed = await dial({ host, port, deadlineMs: untilMs, dividedUntilMs, permit });
+  if (dialed.kind === 'failed') return { kind: isInternalFailure(dialed) ? 'internal' : 'late', failure: dialed };
+  const session = await openSession(dialed.socket, { clock, untilMs, call, attempt });
+  if (session === undefined) return { kind: 'late' };
+  return { kind: 'connected', session, dnsMs: dialed.dnsMs, connectMs: dialed.connectMs };
+}
