@@ -42,7 +42,7 @@ export async function programOf(setting: CommandSetting, names = Object.keys(com
     .version(productVersion)
     .helpCommand(false)
     .showHelpAfterError(false)
-    // Otherwise options of the program would be taken from the arguments that `start` passes on.
+    // Otherwise the program would take options that a command has, too, such as --token-file of start.
     .enablePositionalOptions();
   for (const option of connectionOptions()) program.addOption(option);
   for (const name of names) {
@@ -81,7 +81,7 @@ export async function runCli(line: readonly string[], streams: Streams): Promise
     const names = Object.hasOwn(commands, command) ? [command] : undefined;
     const program = await programOf({ io, endWith: (code) => (exitCode = code) }, names);
     const named = program.commands.find((each) => each.name() === command);
-    const words = named && command !== 'start' ? commanderWords(args, named) : args;
+    const words = named ? commanderWords(args, named) : args;
     await program.parseAsync(words, { from: 'user' });
     return exitCode;
   } catch (error) {

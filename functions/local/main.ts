@@ -12,8 +12,8 @@ import { systemRandom } from '../../shared/lib/random.ts';
 import { visibleLine, withoutUserinfo } from '../../shared/lib/visible-text.ts';
 import type { Watchdog } from '../watchdog/watchdog.ts';
 import { compileHere } from './compile-here.ts';
-import type { AwsOptions } from './options/aws-options.ts';
-import { type LocalOptions, parseOptions, type ServerOptions, usage } from './options/options.ts';
+import { exitUsage } from './options/option-values.ts';
+import { type AwsOptions, type LocalOptions, parseOptions, type ServerOptions } from './options/options.ts';
 import type { AwsServices } from './process/aws-services.ts';
 import { dnsServers, type WayOut } from './process/canaries.ts';
 import { startControl } from './process/control.ts';
@@ -45,9 +45,8 @@ import { onlyHealth } from './server/health-listener.ts';
  * which its client repeats after 1 s.
  */
 const backlogMax = 256;
-/** Exit codes: 1 for a failure to start, 2 for wrong usage. */
+/** The exit code of a start that fails; that of wrong use is another one. */
 const exitFailed = 1;
-const exitUsage = 2;
 
 compileHere();
 const log = jsonLog();
@@ -58,7 +57,7 @@ const ports = { clock: systemClock, random: systemRandom, log };
 const parsed = parseOptions(process.argv.slice(2));
 switch (parsed.kind) {
   case 'help':
-    process.stdout.write(usage);
+    process.stdout.write(parsed.help);
     break;
   case 'invalid':
     for (const line of parsed.message.split('\n')) say(`probelet: ${line}`);

@@ -1,7 +1,8 @@
 /**
- * Starts `main.ts` as one file, with Node's compile cache: in half the time, and with 37 MB less for the lifetime of the
- * process, 25 of them Node's TypeScript compiler. `bundle.ts` makes the file when a source has changed; the npm package
- * has it in `program`. Plain JavaScript, because code that runs before must not need the compiler.
+ * Starts `main.ts` with the options of Node that keep its memory small, as one file, with Node's compile cache: in half
+ * the time, and with 37 MB less for the lifetime of the process, 25 of them Node's TypeScript compiler. `bundle.ts`
+ * makes the file when a source has changed; the npm package has it in `program`. Plain JavaScript, because code that
+ * runs before must not need the compiler.
  */
 import './require-node.mjs';
 import { spawn } from 'node:child_process';
@@ -14,6 +15,8 @@ import { pathToFileURL } from 'node:url';
 const root = join(import.meta.dirname, '../..');
 /** Not Node's default in the temporary folder, where other users of the machine could plant code. */
 const cacheFolder = join(root, 'node_modules/.cache/probelet');
+
+becomeSmall();
 
 /**
  * Small buffers share a slab (64 KiB by default), which lives as long as any of them. The buffers that each connection
@@ -30,6 +33,20 @@ process.on('SIGUSR1', () => undefined);
 const program = await bundled();
 module.enableCompileCache(cacheFolder);
 await (program === undefined ? import('./main.ts') : import(pathToFileURL(program).href));
+
+/**
+ * Begins again with what `node-options.json` says (docs/operating.md, Memory of one process), unless this process has
+ * it. The pid stays. Options that are given come last, so that they win; so do variables that are set.
+ */
+function becomeSmall() {
+  const { options, variables } = JSON.parse(readFileSync(join(import.meta.dirname, 'node-options.json'), 'utf8'));
+  const { execve, execPath, execArgv, argv, env } = process;
+  const hasOptions = options.every((option) => execArgv.includes(option));
+  const hasVariables = Object.keys(variables).every((name) => env[name] !== undefined);
+  // Windows cannot replace a process: there it takes more memory.
+  if (execve === undefined || (hasOptions && hasVariables)) return;
+  execve(execPath, [execPath, ...options, ...execArgv, ...argv.slice(1)], { ...variables, ...env });
+}
 
 /**
  * Exits at once, because nothing runs yet that must be stopped. Later `stopOnSignal` adds a listener. This one stays,

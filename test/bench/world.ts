@@ -8,6 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
+import nodeOptions from '../../functions/local/node-options.json' with { type: 'json' };
 import type { ProductOptions } from '../local/product.ts';
 
 const here = import.meta.dirname;
@@ -119,19 +120,10 @@ async function nextLine(lines: Interface): Promise<string> {
   return String(line);
 }
 
-/** The program of `npm start` and its options of Node, as package.json has them. */
+/** The program of `npm start`, and what it becomes. */
 export function startOfProduct(): { readonly command: readonly string[]; readonly env: NodeJS.ProcessEnv } {
-  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
-  const words = scripts.start.split(' ');
-  const at = words.indexOf('node');
-  const env = Object.fromEntries(
-    words
-      .slice(0, at)
-      .filter((word) => word.includes('='))
-      .map((word) => word.split('=')),
-  );
-  const flags = words.slice(at + 1, -1);
-  return { command: [process.execPath, ...flags, join(root, words.at(-1) ?? '')], env };
+  const { options, variables } = nodeOptions;
+  return { command: [process.execPath, ...options, join(root, 'functions/local/start.mjs')], env: variables };
 }
 
 /** The same for `startProduct`, with further options of Node. */

@@ -28,7 +28,7 @@ const endMsMax = 20_000;
 const saidMax = 4_000;
 const heapMb = 200;
 
-/** Of package.json: `exec env`, variables, then `node` with its options and its file. */
+/** As in package.json, with another option of Node. */
 const startCommand = (dataDir: string): string =>
   `${packageJson.scripts.start.replace(/\bnode /, `node --max-old-space-size=${heapMb} `)} --port 0 --healthz-port 0 --data-dir '${dataDir}'`;
 

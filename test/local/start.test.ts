@@ -1,13 +1,15 @@
 /** What `npm start` alone holds in memory without need: parts of Node and packages that it never uses. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
+import nodeOptions from '../../functions/local/node-options.json' with { type: 'json' };
+import packageJson from '../../package.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '../..');
-const { start }: { readonly start: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
+const { start } = packageJson.scripts;
 
 /** Runs in the process: what it has loaded and what limits it by the time it ends, as one JSON line. */
 const report = `
@@ -69,8 +71,6 @@ async function started(): Promise<Report> {
   return JSON.parse(line);
 }
 
-const allocator = ['MALLOC_ARENA_MAX=1', 'MALLOC_MMAP_THRESHOLD_=131072'];
-
 describe('a process alone', () => {
   let report: Report;
 
@@ -92,55 +92,71 @@ describe('a process alone', () => {
   test('does not keep the TypeScript compiler', () => assert.deepEqual(report.compilers, []));
 
   test('keeps the young generation, its compilers and the arenas of the allocator small', () => {
-    assert.deepEqual(report.flags.filter((flag) => flag.startsWith('--max-semi-space-size')).length, 1);
-    for (const flag of [
-      '--no-maglev',
-      '--no-parallel-scavenge',
-      '--no-allocation-site-pretenuring',
-      '--optimize-for-size',
-      '--heap-growing-percent=100',
-    ])
-      assert.ok(report.flags.includes(flag), flag);
-    assert.deepEqual(report.variables, allocator);
+    assert.deepEqual(
+      report.flags.filter((flag) => !flag.startsWith('--import')),
+      nodeOptions.options,
+    );
+    assert.deepEqual(Object.fromEntries(report.variables.map((each) => each.split('='))), nodeOptions.variables);
   });
 });
 
-/** The options in the command that names this program, or in the list of a file. */
-const flagsIn = (text: string): readonly string[] => text.match(/--(?!help)[a-z][a-z-]*(=\d+)?(?=[\s'",)])/g) ?? [];
+/** Where else an option of Node or a variable of its allocator stands, and why it differs from node-options.json. */
+const elsewhere: readonly string[] = [
+  // How it is proved, and what each costs.
+  'docs/operating.md',
+  // Says what goes with one of them, and its test.
+  ...['functions/local/compile-here.ts', 'test/local/exits.long.ts'],
+  // The prober function and the task hold as many targets as fit into their memory.
+  'functions/prober/Dockerfile',
+  'functions/prober/handler.ts',
+  // Measures a heap of another size.
+  'test/bench/function-memory.ts',
+  // Leaves two of them out.
+  'test/bench/saturated.ts',
+];
 
-const flagsAt = (path: string, from: RegExp, to: RegExp): readonly string[] => {
-  const text = readFileSync(join(root, path), 'utf8');
-  const begin = text.search(from);
-  assert.ok(begin >= 0, `${path}: ${from} is not in it`);
-  const rest = text.slice(begin);
-  return flagsIn(rest.slice(0, rest.search(to)));
-};
+describe('the options of Node', () => {
+  const names = [...nodeOptions.options.map((each) => each.split('=')[0] ?? ''), ...Object.keys(nodeOptions.variables)];
+  const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
 
-describe('the variables of the allocator', () => {
-  for (const path of ['examples/Dockerfile', 'examples/systemd/probelet.service'])
-    test(`are in ${path}, too`, () => {
-      const line = readFileSync(join(root, path), 'utf8')
-        .split('\n')
-        .find((each) => each.includes('MALLOC_'));
-      assert.deepEqual(line?.match(/MALLOC_\w+=\d+/g), allocator);
+  test('stand in one file alone, and in those that differ on purpose', () => {
+    const paths = globSync(['{.ci,docs,examples,functions,test}/**/*', 'package.json', '*.md'], { cwd: root }).filter(
+      (path) =>
+        !/^docs\/adr\/|\/(?:node_modules|start\.test\.ts)|^CHANGELOG/.test(path) && statSync(join(root, path)).isFile(),
+    );
+    const found = paths.filter((path) => names.some((name) => textOf(path).includes(name)));
+    assert.deepEqual(found.sort(), [...elsewhere, 'functions/local/node-options.json'].sort());
+  });
+
+  test('are explained, each of them', () => {
+    for (const each of nodeOptions.options) assert.ok(textOf('docs/operating.md').includes(`\`${each}\``), each);
+    for (const [name, value] of Object.entries(nodeOptions.variables))
+      assert.ok(textOf('docs/operating.md').includes(`\`${name}=${value}\``), name);
+  });
+
+  test('that save memory on any machine are also those of the prober on AWS', () => {
+    // Not --heap-growing-percent: a holder loads all its targets again and again, and with a heap that doubles before
+    // V8 collects it takes more memory than the layout counts.
+    const ofMemory = ['--no-allocation-site-pretenuring', '--optimize-for-size'];
+    assert.deepEqual(
+      ofMemory.filter((each) => nodeOptions.options.includes(each)),
+      ofMemory,
+    );
+    for (const path of ['functions/prober/handler.ts', 'functions/prober/Dockerfile']) {
+      const flags = names.filter((name) => name.startsWith('--') && textOf(path).includes(name));
+      assert.deepEqual(flags, ofMemory, path);
+    }
+  });
+
+  test('may be overridden by whoever starts the process', () => {
+    const program = `data:text/javascript,${encodeURIComponent('console.log(JSON.stringify([process.pid, process.execArgv, process.env.MALLOC_ARENA_MAX]))')}`;
+    const given = ['--max-semi-space-size=8', '--import', program];
+    const { stdout, pid } = spawnSync(process.execPath, [...given, join(root, 'functions/local/start.mjs'), '--help'], {
+      encoding: 'utf8',
+      env: { MALLOC_ARENA_MAX: '3' },
     });
-});
-
-describe('the options of V8', () => {
-  const all = flagsIn(start.slice(0, start.indexOf('functions/local')));
-
-  test('are the same wherever one process starts', () => {
-    assert.equal(all.length, 6);
-    assert.deepEqual(flagsAt('functions/cli/commands/start.ts', /const nodeOptions/, /\];/), all);
-    assert.deepEqual(flagsAt('examples/Dockerfile', /ENTRYPOINT/, /start\.mjs/), all);
-    assert.deepEqual(flagsAt('examples/systemd/probelet.service', /ExecStart=/, /start\.mjs/), all);
-  });
-
-  test('are those of them that save memory on any machine, wherever the prober starts on AWS', () => {
-    // Not the last: a holder loads all its targets again and again, and with a heap that doubles before V8 collects it
-    // takes more memory than the layout counts.
-    const ofMemory = all.slice(3, -1);
-    assert.deepEqual(flagsAt('functions/prober/handler.ts', /setFlagsFromString\(/, /\/\/ The watchdog/), ofMemory);
-    assert.deepEqual(flagsAt('functions/prober/Dockerfile', /ENTRYPOINT/, /index\.mjs/), ofMemory);
+    const [first = '', second = ''] = stdout.split('\n');
+    assert.deepEqual(JSON.parse(first), [pid, given, '3']);
+    assert.deepEqual(JSON.parse(second), [pid, [...nodeOptions.options, ...given], '3']);
   });
 });

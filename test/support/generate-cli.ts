@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { gatedIo, processIo } from '../../functions/cli/io.ts';
 import { programOf } from '../../functions/cli/program.ts';
-import { usage } from '../../functions/local/options/options.ts';
 
 export const cliDocument = new URL('../../docs/cli.md', import.meta.url);
 
@@ -98,9 +97,7 @@ export async function cliReference(): Promise<string> {
   const program = await programOf({ io, endWith: () => undefined });
   const sectionOf = (command: Command): string => {
     const parents = command.parent?.parent ? `${command.parent.name()} ` : '';
-    // `start` leaves its help to the server.
-    if (command.name() === 'start') printed.push(usage);
-    else command.configureHelp({ helpWidth: columns }).outputHelp();
+    command.configureHelp({ helpWidth: columns }).outputHelp();
     return `## ${parents}${command.name()}\n\n\`\`\`text\n${printed.splice(0).join('').trimEnd()}\n\`\`\`\n`;
   };
   const commands = program

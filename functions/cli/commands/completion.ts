@@ -34,9 +34,7 @@ export const completeCommand = ({ io }: CommandSetting): Command =>
     .passThroughOptions()
     .action(async (words: readonly string[], _: object, { parent }: Command) => {
       if (!parent) return;
-      const { optionNames } = await import('../../local/options/given-options.ts');
-      const startOptions = optionNames.map((name) => `--${name}`);
-      const lines = await linesOf(completionFor({ program: parent, startOptions }, words), words.at(-1) ?? '', io);
+      const lines = await linesOf(completionFor(parent, words), words.at(-1) ?? '', io);
       io.out(joined(lines.map(tabbedLine)));
     });
 

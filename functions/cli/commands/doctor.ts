@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { parsedResolvConf, resolvConfPath } from '../../../shared/dns/resolv-conf.ts';
 import type { Canary } from '../../../shared/holder/run.ts';
-import { InvalidOption, validCanary } from '../../local/options/option-values.ts';
+import { startOption } from '../../local/options/start-command.ts';
 import { dnsServers } from '../../local/process/canaries.ts';
 import { descriptorLimit } from '../../local/process/descriptors.ts';
 import { dataFolderFinding } from '../diagnosis/data-folder.ts';
@@ -15,11 +15,11 @@ import { documentText } from '../printing/documents.ts';
 import type { Printable } from '../printing/printable.ts';
 import { type Cell, isColouredFor, rowsText } from '../printing/tables.ts';
 import { apiCommand, connectionOf, flagsOf, withSession } from '../server/connection.ts';
-import { exitCodes, WrongUse } from '../words/exit-codes.ts';
+import { exitCodes } from '../words/exit-codes.ts';
 
 type Options = {
   readonly dataDir: string;
-  readonly canary: readonly Canary[];
+  readonly canary?: readonly Canary[];
   readonly output?: 'json';
 };
 
@@ -39,12 +39,8 @@ export const doctorCommand = ({ io, endWith }: CommandSetting): Command =>
     .description(
       'whether this machine and the server are in order, a line for each check; exit code 1: something is not',
     )
-    .option('--data-dir <folder>', 'where start keeps its data', '.probelet')
-    .addOption(
-      new Option('--canary <host:port>', 'as for start; can be given several times (default: the DNS servers)')
-        .argParser(canaries)
-        .default([], 'none'),
-    )
+    .addOption(startOption('dataDir'))
+    .addOption(startOption('canary'))
     .addOption(new Option('-o, --output <format>', 'format').choices(['json']))
     .addHelpText('after', examples)
     .action(async (_options: object, command: Command) => {
@@ -61,16 +57,8 @@ export const doctorCommand = ({ io, endWith }: CommandSetting): Command =>
       if (found.some(([, { state }]) => state === 'fail')) endWith(exitCodes.failed);
     });
 
-function canaries(text: string, before: readonly Canary[]): readonly Canary[] {
-  try {
-    return [...before, validCanary(text)];
-  } catch (error) {
-    throw error instanceof InvalidOption ? new WrongUse(error.message) : error;
-  }
-}
-
 /** They run side by side. */
-function checksOf(command: Command, { dataDir, canary }: Options, io: Io): readonly Check[] {
+function checksOf(command: Command, { dataDir, canary = [] }: Options, io: Io): readonly Check[] {
   const one = (name: string, finding: () => Promise<Finding>): Check => ({
     names: [name],
     findings: async () => ({ [name]: await finding() }),

@@ -7,6 +7,7 @@ import { Command, Option } from 'commander';
 import type { ProbeReport } from '../../../shared/core/kubelet/probe-report.ts';
 import type { ProbeRequest } from '../../../shared/core/spec/handlers.ts';
 import { resolveProbeRequest } from '../../../shared/core/spec/probe-request.ts';
+import type { SecretHosts } from '../../../shared/core/spec/secret-hosts.ts';
 import { type SpecProbe, specProbes } from '../../../shared/core/spec/spec.ts';
 import type { AllowList } from '../../../shared/exec/allow-list.ts';
 import { commandProcesses } from '../../../shared/exec/command-processes.ts';
@@ -17,7 +18,8 @@ import { dialPolicy } from '../../../shared/net/policy.ts';
 import { resolver } from '../../../shared/net/resolver.ts';
 import { httpUrl, withoutPassword } from '../../../shared/prober/http/url.ts';
 import { probe, type TimedAttempt } from '../../../shared/prober/probe.ts';
-import { InvalidOption, readAllowList, validSecrets } from '../../local/options/option-values.ts';
+import { readAllowList } from '../../local/options/option-values.ts';
+import { startOption } from '../../local/options/start-command.ts';
 import { environmentSecrets } from '../../local/process/environment-secrets.ts';
 import { runProbing } from '../../run-probing.ts';
 import { convertedFiles, type FileOptions, hostOption, reportErrors, withFiles } from '../files/manifest-files.ts';
@@ -25,13 +27,13 @@ import { targetsOf } from '../files/wanted-targets.ts';
 import type { CommandSetting } from '../io.ts';
 import { documentText } from '../printing/documents.ts';
 import { attemptLines } from '../printing/probe-text.ts';
-import { CliError, exitCodes, WrongUse } from '../words/exit-codes.ts';
+import { CliError, exitCodes } from '../words/exit-codes.ts';
 import { targetNames } from '../words/resources.ts';
 
 type Options = FileOptions & {
   readonly host?: string;
   readonly allowExec?: string;
-  readonly secret: readonly string[];
+  readonly secret?: SecretHosts;
   readonly output: 'text' | 'json';
 };
 
@@ -47,24 +49,14 @@ export const tryCommand = ({ io, endWith }: CommandSetting): Command =>
     .description('make each probe of files once, from here, without registering anything')
     .argument('[target...]', 'only these targets of the files, such as target/checkout')
     .addOption(hostOption())
-    .addOption(new Option('--allow-exec <file>', 'the commands that exec probes may run, as for start'))
-    .addOption(
-      new Option(
-        '--secret <name=host>',
-        'a host to which a secret may be sent, as for start; can be given several times',
-      )
-        .argParser((text, before: readonly string[] = []) => [...before, text])
-        .default([]),
-    )
+    .addOption(startOption('allowExec'))
+    .addOption(startOption('secret'))
     .addOption(new Option('-o, --output <format>', 'format').choices(['text', 'json']).default('text'))
     .addHelpText('after', examples)
     .action(async (words: readonly string[], options: Options) => {
-      const { filename, recursive, output, allowExec, secret, ...format } = options;
+      const { filename, recursive, output, allowExec, secret = new Map(), ...format } = options;
       const names = words.length > 0 ? targetNames(words) : undefined;
-      const settings = given(() => ({
-        ...(allowExec !== undefined && { allows: readAllowList(allowExec) }),
-        secretHosts: validSecrets(secret),
-      }));
+      const allows = allowExec === undefined ? undefined : readAllowList(allowExec);
       const conversions = await convertedFiles({ filename, recursive }, { io, format });
       reportErrors(conversions, io.err);
       if (conversions.some(({ kind }) => kind === 'invalid')) return endWith(exitCodes.failed);
@@ -72,7 +64,11 @@ export const tryCommand = ({ io, endWith }: CommandSetting): Command =>
       const targets = names ? namedTargets(all, names) : all;
       const probes = targets.flatMap((target) => specProbes(target.spec).map((each) => ({ target, probe: each })));
       if (probes.length === 0) io.err('No file has a probe.');
-      const tried = await tryAll(probes, settings, output === 'text' ? io.line : () => undefined);
+      const tried = await tryAll(
+        probes,
+        { allows, secretHosts: secret },
+        output === 'text' ? io.line : () => undefined,
+      );
       if (output === 'json') io.out(documentText(tried, 'json'));
       if (tried.length === 0 || tried.some(({ result }) => result !== 'success')) endWith(exitCodes.failed);
     });
@@ -83,15 +79,7 @@ function namedTargets(all: readonly ConvertedTarget[], names: readonly string[])
   return all.filter(({ name }) => names.includes(name));
 }
 
-type Settings = { readonly allows?: AllowList; readonly secretHosts: ReturnType<typeof validSecrets> };
-
-function given(settings: () => Settings): Settings {
-  try {
-    return settings();
-  } catch (error) {
-    throw error instanceof InvalidOption ? new WrongUse(error.message) : error;
-  }
-}
+type Settings = { readonly allows: AllowList | undefined; readonly secretHosts: SecretHosts };
 
 type TargetProbe = { readonly target: ConvertedTarget; readonly probe: SpecProbe };
 

@@ -14,9 +14,6 @@ export type Completion =
 /** The values of options on the line, by the name that commander gives them. */
 export type TypedFlags = { readonly [attribute: string]: string };
 
-/** `options`: of the server, which `start` passes on. */
-export type Known = { readonly program: Command; readonly startOptions: readonly string[] };
-
 type Line = {
   readonly command: Command;
   /** The arguments of the command so far. */
@@ -27,13 +24,12 @@ type Line = {
 };
 
 /** `words`: after the name of the program; the last one is being typed and may be empty. */
-export function completionFor({ program, startOptions }: Known, words: readonly string[]): Completion {
+export function completionFor(program: Command, words: readonly string[]): Completion {
   const typed = words.slice(0, -1);
   const current = words.at(-1) ?? '';
   const line = lineOf(program, typed);
   const { command, open } = line;
   if (open) return valueCompletion(open, current);
-  if (command.name() === 'start') return startCompletion(current, startOptions);
   const [flag = '', value] = splitFlag(current);
   const option = value === undefined ? undefined : optionNamed(command, flag);
   if (option) return prefixed(valueCompletion(option, value ?? ''), `${flag}=`);
@@ -104,7 +100,7 @@ const conditions = ['delete', 'condition=Ready', 'condition=ContainersReady', 'c
 /** What an option takes is known by the name that its help gives the value. */
 function valueCompletion({ flags, argChoices, long }: Option, current: string): Completion {
   if (argChoices) return named(argChoices, current);
-  if (flags.endsWith('<file>')) return { kind: 'files' };
+  if (flags.endsWith('<file>') || flags.endsWith('<folder>')) return { kind: 'files' };
   if (long === '--context') return { kind: 'contexts' };
   return named(long === '--for' ? conditions : [], current);
 }
@@ -113,10 +109,6 @@ function prefixed(completion: Completion, prefix: string): Completion {
   if (completion.kind !== 'words') return completion;
   return { kind: 'words', words: completion.words.map((each) => ({ ...each, word: prefix + each.word })) };
 }
-
-/** Its options and their values are words of the server. */
-const startCompletion = (current: string, options: readonly string[]): Completion =>
-  current.startsWith('-') ? named(options, current) : { kind: 'files' };
 
 function argumentCompletion({ command, given, flags }: Line, current: string): Completion {
   const declared = command.registeredArguments;

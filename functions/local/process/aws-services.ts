@@ -15,7 +15,8 @@ import { dynamodbStore } from '../../../shared/store/dynamodb/dynamodb.ts';
 import { layoutKey } from '../../../shared/store/records/keys.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { patientStore } from '../../../shared/store/throttled.ts';
-import type { AwsOptions, AwsService } from '../options/aws-options.ts';
+import type { AwsService } from '../options/option-values.ts';
+import type { AwsOptions } from '../options/options.ts';
 
 export type AwsServices = {
   readonly store: Store;

@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import type { Log } from '../../../shared/lib/log.ts';
 import { startWatchdog, type Watchdog, type WatchdogOptions } from '../../watchdog/watchdog.ts';
-import type { AwsOptions } from '../options/aws-options.ts';
+import type { AwsOptions } from '../options/options.ts';
 
 const line = { fields: { level: 'fatal' }, message: 'msg', time: 'time' };
 

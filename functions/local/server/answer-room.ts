@@ -7,16 +7,14 @@ import type { IncomingMessage } from 'node:http';
 import { type Clock, systemClock } from '../../../shared/lib/clock.ts';
 import type { Slices } from '../../../shared/lib/slices.ts';
 import type { ClientStream } from './client-stream.ts';
+import { lookWhileWaiting, Room, unreadMsMax } from './room.ts';
 
 /** The whole answer is made for HEAD, too. Those to requests with a body are bounded by it. */
 const methods: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
 /** Answers that are being made at once. A page of a list has at most 3 MB, and a sorted one is made of all targets. */
 const makingMax = 4;
-/** Of all clients together. */
+/** What clients have not read, of all of them together. */
 const unreadBytesMax = 16 * 1024 * 1024;
-/** While others wait for room, a client has so long to read its answer. */
-const unreadMsMax = 3_000;
-const lookMs = 500;
 
 export type AnswerRoomPorts = {
   readonly turns: Pick<Slices, 'add'>;
@@ -35,23 +33,27 @@ export class AnswerRoom {
   readonly #turns: Pick<Slices, 'add'>;
   readonly #unread: ReadonlyMap<ClientStream, number>;
   readonly #clock: Pick<Clock, 'monotonicMs' | 'setTimer'>;
-  /** The first has waited longest. One whose client goes leaves at once: the connections do not bound those. */
-  readonly #waiting = new Map<object, Begin>();
-  readonly #making = new Set<object>();
-  #isLooking = false;
+  /** Those inside are being made. */
+  readonly #room = new Room<object>(makingMax);
+  readonly #lookLater: () => void;
 
   constructor({ turns, unread, clock = systemClock }: AnswerRoomPorts) {
     this.#turns = turns;
     this.#unread = unread;
     this.#clock = clock;
+    this.#lookLater = lookWhileWaiting(this.#room, clock, () => {
+      turns.add(this.#disconnect);
+      turns.add(this.#admit);
+    });
   }
 
   /** Calls `begin` once there is room, unless the connection closes before. */
   enter(response: Pick<EventEmitter, 'once'>, begin: Begin): void {
-    if (this.#waiting.size === 0 && this.#hasRoom()) this.#make(response, begin);
+    const make = () => void begin().finally(() => this.made(response));
+    if (this.#room.next === undefined && !this.#isUnreadFull() && this.#room.take(response)) make();
     else {
-      this.#waiting.set(response, begin);
-      response.once('close', () => this.#waiting.delete(response));
+      this.#room.wait(response, make);
+      response.once('close', () => this.#room.stopWaiting(response));
       this.#lookLater();
     }
   }
@@ -59,30 +61,15 @@ export class AnswerRoom {
   /** The answer is no longer made: it has been written, or is a stream that is written as its client reads. */
   made(response: object): void {
     // In a later piece of work, when the answer has been written and counts.
-    if (this.#making.delete(response)) this.#turns.add(this.#admit);
+    if (this.#room.leave(response)) this.#turns.add(this.#admit);
   }
 
-  #make(response: object, begin: Begin): void {
-    this.#making.add(response);
-    void begin().finally(() => this.made(response));
-  }
-
-  #hasRoom(): boolean {
-    return this.#making.size < makingMax && this.#unreadBytes() <= unreadBytesMax;
-  }
-
-  readonly #admit = (): boolean => {
-    const [next] = this.#waiting;
-    if (!next || !this.#hasRoom()) return false;
-    this.#waiting.delete(next[0]);
-    this.#make(...next);
-    return this.#waiting.size > 0;
-  };
+  readonly #admit = (): boolean => !this.#isUnreadFull() && this.#room.admitNext() && this.#room.next !== undefined;
 
   /** The client that has read nothing for longest, of those that had the time for it. */
   readonly #disconnect = (): boolean => {
     const [first] = this.#unread;
-    if (!first || this.#unreadBytes() <= unreadBytesMax) return false;
+    if (!first || !this.#isUnreadFull()) return false;
     const [client, sinceMs] = first;
     if (this.#clock.monotonicMs() - sinceMs < unreadMsMax) return false;
     client.destroy();
@@ -90,20 +77,9 @@ export class AnswerRoom {
     return true;
   };
 
-  #lookLater(): void {
-    if (this.#isLooking || this.#waiting.size === 0) return;
-    this.#isLooking = true;
-    this.#clock.setTimer(lookMs, () => {
-      this.#isLooking = false;
-      this.#turns.add(this.#disconnect);
-      this.#turns.add(this.#admit);
-      this.#lookLater();
-    });
-  }
-
-  #unreadBytes(): number {
+  #isUnreadFull(): boolean {
     let bytes = 0;
     for (const client of this.#unread.keys()) bytes += client.writableLength;
-    return bytes;
+    return bytes > unreadBytesMax;
   }
 }

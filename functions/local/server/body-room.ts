@@ -4,33 +4,25 @@
  */
 import type { ApiDeps } from '../../../shared/api/ports/deps.ts';
 import type { Slices } from '../../../shared/lib/slices.ts';
-import { WaitingRequests } from './waiting-requests.ts';
+import { Room } from './room.ts';
 
 /** Enough for their writes to share a transaction. */
 const atOnceMax = 8;
 
 export class BodyRoom {
   readonly #turns: Pick<Slices, 'add'>;
-  readonly #underWay = new Set<Request>();
-  readonly #waiting = new WaitingRequests();
+  readonly #room = new Room<Request>(atOnceMax);
 
   constructor(turns: Pick<Slices, 'add'>) {
     this.#turns = turns;
   }
 
   readonly admit: NonNullable<ApiDeps['admit']> = async (request) => {
-    if (this.#underWay.size < atOnceMax) this.#underWay.add(request);
-    else await this.#waiting.wait(request);
+    await this.#room.enter(request, request.signal);
   };
 
   /** Once the request is answered, whether it has been admitted or not. */
   leave(request: Request): void {
-    if (this.#underWay.delete(request)) this.#turns.add(this.#admitNext);
+    if (this.#room.leave(request)) this.#turns.add(() => this.#room.admitNext());
   }
-
-  readonly #admitNext = (): boolean => {
-    const next = this.#underWay.size < atOnceMax ? this.#waiting.admitNext() : undefined;
-    if (next) this.#underWay.add(next);
-    return next !== undefined;
-  };
 }

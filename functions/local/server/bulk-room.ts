@@ -8,13 +8,11 @@ import { type Problem, problem } from '../../../shared/api/http/problem.ts';
 import { type Clock, systemClock } from '../../../shared/lib/clock.ts';
 import type { Slices } from '../../../shared/lib/slices.ts';
 import type { ClientStream } from './client-stream.ts';
+import { lookWhileWaiting, Room, unreadMsMax } from './room.ts';
 
 /** Each takes some 10 MB at the most. */
 const atOnceMax = 4;
 const waitMsMax = 10_000;
-/** While others wait, a client has so long to read its answer. */
-const unreadMsMax = 3_000;
-const lookMs = 500;
 /** An answer of lines has one for each line of the body, and may be longer. */
 const linesType = 'application/x-ndjson';
 
@@ -45,73 +43,59 @@ export type BulkRequest = {
   readonly refuse: () => void;
 };
 
-type Waiting = { readonly request: BulkRequest; readonly sinceMs: number };
+type Guest = { readonly request: BulkRequest; readonly sinceMs: number };
 
 export class BulkRoom {
   readonly #turns: Pick<Slices, 'add'>;
   readonly #unread: ReadonlyMap<ClientStream, number>;
   readonly #clock: Pick<Clock, 'monotonicMs' | 'setTimer'>;
-  /** The first has waited longest. */
-  readonly #waiting = new Map<ServerResponse, Waiting>();
-  readonly #underWay = new Set<BulkRequest>();
-  #isLooking = false;
+  readonly #room = new Room<Guest>(atOnceMax);
+  readonly #lookLater: () => void;
 
   constructor({ turns, unread, clock = systemClock }: BulkPorts) {
     this.#turns = turns;
     this.#unread = unread;
     this.#clock = clock;
+    this.#lookLater = lookWhileWaiting(this.#room, clock, () => this.#look());
   }
 
   /** A place is free again once the answer has been sent. */
   enter(request: BulkRequest): void {
-    const { response } = request;
-    response.once('close', () => {
-      this.#waiting.delete(response);
-      this.#underWay.delete(request);
+    const guest = { request, sinceMs: this.#clock.monotonicMs() };
+    request.response.once('close', () => {
+      this.#room.stopWaiting(guest);
+      this.#room.leave(guest);
       this.#admit();
     });
-    this.#waiting.set(response, { request, sinceMs: this.#clock.monotonicMs() });
+    this.#room.wait(guest, () =>
+      this.#turns.add(() => {
+        request.begin();
+        return false;
+      }),
+    );
     this.#admit();
     this.#lookLater();
   }
 
   #admit(): void {
-    for (const [response, { request }] of this.#waiting) {
-      if (this.#underWay.size >= atOnceMax) return;
-      this.#waiting.delete(response);
-      this.#underWay.add(request);
-      this.#turns.add(() => {
-        request.begin();
-        return false;
-      });
-    }
-  }
-
-  #lookLater(): void {
-    if (this.#isLooking || this.#waiting.size === 0) return;
-    this.#isLooking = true;
-    this.#clock.setTimer(lookMs, () => {
-      this.#isLooking = false;
-      this.#look();
-      this.#lookLater();
-    });
+    while (this.#room.admitNext());
   }
 
   #look(): void {
     const nowMs = this.#clock.monotonicMs();
-    for (const { client } of this.#underWay) {
-      const sinceMs = this.#unread.get(client);
-      if (sinceMs !== undefined && nowMs - sinceMs >= unreadMsMax) client.destroy();
+    for (const { request } of this.#room.inside) {
+      const sinceMs = this.#unread.get(request.client);
+      if (sinceMs !== undefined && nowMs - sinceMs >= unreadMsMax) request.client.destroy();
     }
     this.#turns.add(this.#refuseNext);
   }
 
   /** The rest of each body is read and dropped, which takes milliseconds where its chunks are small. */
   readonly #refuseNext = (): boolean => {
-    const [first] = this.#waiting;
-    if (!first || this.#clock.monotonicMs() - first[1].sinceMs < waitMsMax) return false;
-    this.#waiting.delete(first[0]);
-    first[1].request.refuse();
+    const { next } = this.#room;
+    if (!next || this.#clock.monotonicMs() - next.sinceMs < waitMsMax) return false;
+    this.#room.stopWaiting(next);
+    next.request.refuse();
     return true;
   };
 }

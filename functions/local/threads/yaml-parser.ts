@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import type { ParseYaml } from '../../../shared/api/http/body.ts';
 import type { ParsedDocuments } from '../../../shared/api/http/json.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import { type WaitingRequest, WaitingRequests } from '../server/waiting-requests.ts';
+import { Room } from '../server/room.ts';
 import { AskedThread } from './asked-thread.ts';
 
 export type YamlParser = { readonly parse: ParseYaml; close(): Promise<void> };
@@ -23,7 +23,7 @@ const url = new URL(`./yaml-thread${extname(import.meta.filename)}`, import.meta
 export function yamlParser(clock: Clock): YamlParser {
   const thread = new AskedThread<string, ParsedDocuments>({ url, heapMbMax, msMax: parseMsMax, clock });
   const closed = new AbortController();
-  const waiting = new WaitingRequests<WaitingRequest>();
+  const room = new Room<object>(1);
   let last: Promise<ParsedDocuments> | undefined;
   let cancelEnd = () => {};
   const parseNow = async (text: string): Promise<ParsedDocuments> => {
@@ -35,11 +35,12 @@ export function yamlParser(clock: Clock): YamlParser {
   return {
     async parse(text, signal) {
       if (text.length <= shortMax) return (await import('../../../shared/api/http/yaml.ts')).parseYaml(text);
-      if (last !== undefined && !(await waiting.wait({ signal })))
-        return { kind: 'malformed', reason: 'the client has gone' };
+      const place = {};
+      if (!(await room.enter(place, signal))) return { kind: 'malformed', reason: 'the client has gone' };
       last = parseNow(text);
       const parsed = await last;
-      if (!waiting.admitNext()) last = undefined;
+      room.leave(place);
+      if (!room.admitNext()) last = undefined;
       return parsed;
     },
     async close() {

@@ -54,6 +54,8 @@ describe('what is suggested', () => {
     ['get targets --context t', ['there']],
     ['completion ', ['bash', 'zsh', 'fish']],
     ['start --data', ['--data-dir']],
+    ['start --mode ', ['resident', 'tick', 'auto']],
+    ['start --data-dir=', [':files']],
     ['start --token-file ', [':files']],
     ['nonsense ', []],
     ['version --client ', []],

@@ -1,7 +1,7 @@
 /** `probelet start`: with what it becomes the server. test/local/signals.test.ts does it. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import nodeOptions from '../../../functions/local/node-options.json' with { type: 'json' };
 import { ranCli } from './run.ts';
 
 type Become = Parameters<NonNullable<Parameters<typeof ranCli>[1]>['become'] & object>;
@@ -12,20 +12,32 @@ async function became(args: readonly string[], env = {}) {
   return { ...ran, calls };
 }
 
-test('the server is run as by npm start, with the options as they are given', async () => {
-  const { scripts } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-  const options = ['--port', '0', '--token-file', 'a b', '--secret=A=b', '--help', '--version', '-n'];
+test('the server is run with the options as they are given, and with those of Node that it would ask for', async () => {
+  const options = ['--port', '0', '--token-file', 'a b', '--secret=PROBELET_SECRET_A=b.test', '--no-target-metrics'];
   const { code, calls } = await became(['start', ...options], { HOME: '/nowhere' });
   const [[args = [], env = {}] = []] = calls;
   assert.equal(code, 0);
-  const shown = args.map((each) => each.replace(/^\/.*\/functions/, 'functions'));
-  const variables = Object.entries(env).filter(([name]) => name.startsWith('MALLOC_'));
-  assert.equal(
-    `exec env ${variables.map((each) => each.join('=')).join(' ')} node ${shown.slice(0, -options.length).join(' ')}`,
-    scripts.start,
-  );
-  assert.deepEqual(args.slice(-options.length), options);
-  assert.equal(env.HOME, '/nowhere');
+  const program = new URL('../../../functions/local/start.mjs', import.meta.url).pathname;
+  assert.deepEqual(args, [...nodeOptions.options, program, ...options]);
+  assert.deepEqual(env, { ...env, ...nodeOptions.variables, HOME: '/nowhere' });
+});
+
+test('a mistake ends with one line, and nothing is run', async () => {
+  const lines: readonly (readonly [line: string, message: string])[] = [
+    ['--prot 8080', '--prot: there is no such option; did you mean --port?'],
+    ['--port 65536', '--port: 65536 is not a port (0 to 65535)'],
+    [
+      '--port --host ::1',
+      '--port: needs a value, but another option follows; one that begins with - needs =, as in --port=-.',
+    ],
+    ['--bus events', '--bus: needs --control or --worker.'],
+    ['--worker --control', '--worker: not with --control; start a process for each.'],
+    ['--secret TOKEN=hush', '--secret: has to be NAME=HOST[:PORT], with a NAME that begins with PROBELET_SECRET_.'],
+  ];
+  for (const [line, message] of lines) {
+    const { code, err, calls } = await became(['start', ...line.split(' ')]);
+    assert.deepEqual([code, err, calls], [2, [`error: ${message} See 'probelet start --help'.`], []]);
+  }
 });
 
 test('a variable that the user sets is kept', async () => {

@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { parseOptions, usage } from '../../../functions/local/options/options.ts';
+import { parseOptions } from '../../../functions/local/options/options.ts';
+import { type OptionName, StartCommand, startOption } from '../../../functions/local/options/start-command.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { main } from '../product.ts';
 
@@ -187,6 +188,12 @@ describe('an option takes what is at its limit, and nothing beyond it', () => {
     });
 });
 
+test('the name of each option is that of its value', () => {
+  const { options } = new StartCommand();
+  assert.ok(options.length > 20);
+  for (const option of options) assert.equal(startOption(option.attributeName() as OptionName).long, option.long);
+});
+
 describe('a slip on the command line is answered with what to do', () => {
   const slips: readonly (readonly [line: readonly string[], message: string])[] = [
     [['--prot', '8080'], '--prot: there is no such option; did you mean --port?'],
@@ -244,10 +251,13 @@ describe('the process', () => {
 
   test('is what probelet start becomes, exit code included', async () => {
     const cli = new URL('../../../functions/cli/main.ts', import.meta.url).pathname;
+    const unread = await ended(['start', '--token-file', '/nowhere'], cli);
+    assert.equal(unread.code, 2);
+    assert.match(unread.stderr, /^probelet: --token-file: \/nowhere: /);
     const { code, stderr } = await ended(['start', '--prot', '8080'], cli);
     assert.equal(code, 2);
-    assert.match(stderr, /^probelet: --prot: there is no such option; did you mean --port\?\n/);
-    assert.equal((await ended(['start', '--help'], cli)).stdout, usage);
+    assert.equal(stderr, "error: --prot: there is no such option; did you mean --port? See 'probelet start --help'.\n");
+    assert.deepEqual(await ended(['start', '--help'], cli), await ended(['--help']));
   });
 
   test('ends with 2 without a region', async () => {

@@ -1,7 +1,7 @@
 /** What a process that shares AWS services opens, as its options say. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AwsOptions } from '../../../functions/local/options/aws-options.ts';
+import type { AwsOptions } from '../../../functions/local/options/options.ts';
 import { awsServices } from '../../../functions/local/process/aws-services.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
