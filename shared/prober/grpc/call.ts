@@ -3,7 +3,7 @@
  *
  * A call looks like a request and an answer, but grpc-go decides more on the way. A connection is ready only once the
  * server's SETTINGS are here, and the request leaves after all that came with them. A failure does not end the call at
- * once: grpc-go reads on before it tells the call, and a GOAWAY or REFUSED_STREAM behind the failure says that the
+ * once: grpc-go reads on before it ends the call, and a GOAWAY or REFUSED_STREAM behind the failure says that the
  * server has not begun, so that the call is repeated. A window is granted only after everything that is here has been
  * read, because a server that sends more than its window must not find a wider one.
  *
