@@ -28,6 +28,19 @@ export type StepPlan = {
 
 const none: readonly never[] = [];
 
+/**
+ * The verdict after a step that leaves the record as it is committed and records no event, as most steps do. It is what
+ * `planStep` would keep in memory, without a plan. undefined: something has to be written.
+ */
+export function unwritten(verdict: Verdict, spec: HeldSpec, step: Step, report?: Report): Verdict | undefined {
+  const { record } = verdict;
+  const state = step.worker;
+  if (report?.event || !isAsCommitted(record, step)) return undefined;
+  const counted = report ? countedAttempts(verdict, state, report) : verdict.attempts;
+  const attempts = isDecided(state, spec.worker) ? none : counted;
+  return { record, state, attempts, ration: report ? undefined : verdict.ration };
+}
+
 /** The plan for a gate (without a report) or for a result. */
 export function planStep(verdict: Verdict, spec: HeldSpec, step: Step, nowMs: number, report?: Report): StepPlan {
   const { record } = verdict;

@@ -29,6 +29,7 @@ import { decideGate, type Gate, type PodView, reduce, type Step, wouldProbe } fr
 import { mayTrust } from '../../core/self/health.ts';
 import { type BacklogClass, backlogClassAfter, type Shortage } from '../../core/self/sockets.ts';
 import type {
+  EventRecord,
   HangRecord,
   ProbeRecord,
   ReportRecord,
@@ -70,6 +71,7 @@ import {
   quarantineReport,
   requestedEvent,
   type StepPlan,
+  unwritten,
 } from './step-plan.ts';
 
 /** What a worker needs of the run that it belongs to (../holder.ts). */
@@ -514,6 +516,11 @@ export class Worker implements HeapItem, BagItem, Dialled {
 
   /** Carries out the decision of the gate. Returns false if the commit failed; the cycle is then over. */
   apply(holder: WorkerHolder, place: Place, step: Step): boolean | Promise<boolean> {
+    const next = unwritten(this.#verdict, this.#spec, step);
+    if (next) {
+      this.#verdict = next;
+      return true;
+    }
     const plan = planStep(this.#verdict, this.#spec, step, holder.run.ports.clock.nowMs());
     if (plan.after) place.leave();
     return this.write(holder, plan);
@@ -542,7 +549,9 @@ export class Worker implements HeapItem, BagItem, Dialled {
     const isOwn = report === tried && mayTrust(holder.self.health());
     const isStanding = isOwn && this.#isStandingError(report);
     // A report for the old spec says nothing about the new one, whose counters have just restarted.
-    if (this.#spec.digest === digest) await this.#conclude(holder, report, isStanding, requests, nowMs);
+    if (this.#spec.digest !== digest) return 'over';
+    const writing = this.#conclude(holder, report, isStanding, requests, nowMs);
+    if (writing !== undefined) await writing;
     return 'over';
   }
 
@@ -634,29 +643,40 @@ export class Worker implements HeapItem, BagItem, Dialled {
 
   /**
    * Counts the report and commits what it changes, and if the probe was requested, what it found. `requests`: manual
-   * triggers before the probe began.
+   * triggers before the probe began. undefined: there is nothing to write, as after almost every report, and that costs
+   * no promise.
    */
-  async #conclude(
+  #conclude(
     holder: WorkerHolder,
     report: ProbeReport<TimedAttempt>,
     isStanding: boolean,
     requests: number,
     nowMs: number,
-  ): Promise<void> {
+  ): Promise<unknown> | undefined {
+    const { conclusion } = report;
     const verdict = this.#verdict;
+    const isRequested = requests > this.#requestsServed;
     let plan: StepPlan;
-    if (report.conclusion.kind === 'error') plan = planProberError(verdict, report, isStanding, nowMs);
+    if (conclusion.kind === 'error') plan = planProberError(verdict, report, isStanding, nowMs);
     else {
-      const step = reduce(this.#spec.worker, verdict.state, report.conclusion.result);
-      if (this.#isHeldBack(holder, step)) return;
+      const step = reduce(this.#spec.worker, verdict.state, conclusion.result);
+      if (this.#isHeldBack(holder, step)) return undefined;
+      const next = isRequested ? undefined : unwritten(verdict, this.#spec, step, report);
+      if (next) {
+        this.#verdict = next;
+        return undefined;
+      }
       plan = planStep(verdict, this.#spec, step, nowMs, report);
     }
-    if (requests <= this.#requestsServed) {
-      await this.write(holder, plan);
-      return;
-    }
-    const events = [...plan.events, requestedEvent(verdict, report, nowMs)];
-    if (await this.write(holder, { ...plan, events })) this.#requestsServed = Math.max(this.#requestsServed, requests);
+    if (isRequested) return this.#answerRequests(holder, plan, requestedEvent(verdict, report, nowMs), requests);
+    const written = this.write(holder, plan);
+    return written instanceof Promise ? written : undefined;
+  }
+
+  /** `event`: what the probe found that these requests have asked for. */
+  async #answerRequests(holder: WorkerHolder, plan: StepPlan, event: EventRecord, requests: number): Promise<void> {
+    if (await this.write(holder, { ...plan, events: [...plan.events, event] }))
+      this.#requestsServed = Math.max(this.#requestsServed, requests);
   }
 
   /**
