@@ -5,7 +5,7 @@ import { IncomingMessage } from 'node:http';
 const gatherBytes = 512;
 
 /**
- * `gathered` of shared/lib grows by copying, for a text whose length nobody knows; here a piece has one size. Node's
+ * `gathered` of shared/lib grows by copying, for a text of unknown length; here a piece has one size. Node's
  * parser pushes each chunk of a body by itself, and each costs its reader several turns of a promise: of chunks
  * of a byte that is a thousand times what the byte is worth. Those that are parsed together become one.
  */

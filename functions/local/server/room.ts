@@ -49,7 +49,7 @@ export class Room<Guest extends object> {
         this.stopWaiting(guest);
         resolve(false);
       };
-      signal?.addEventListener('abort', gone);
+      signal?.addEventListener('abort', gone, { once: true });
       this.wait(guest, () => {
         signal?.removeEventListener('abort', gone);
         resolve(true);
@@ -61,7 +61,7 @@ export class Room<Guest extends object> {
     this.#waiting.delete(guest);
   }
 
-  /** Whether the guest had a place. Nobody is admitted to it yet. */
+  /** Whether the guest had a place. No other guest is admitted to it yet. */
   leave(guest: Guest): boolean {
     return this.#inside.delete(guest);
   }
@@ -82,7 +82,7 @@ export class Room<Guest extends object> {
 export const unreadMsMax = 3_000;
 const lookMs = 500;
 
-/** Returns a function that starts to look every half second, as long as anybody waits in the room. */
+/** Returns a function that starts to look every half second, as long as a guest waits in the room. */
 export function lookWhileWaiting(
   room: Pick<Room<object>, 'next'>,
   clock: Pick<Clock, 'setTimer'>,

@@ -153,7 +153,7 @@ describe('receivers of --config', () => {
     assert.equal(optionsOf(t, withReceiver('opsgenie: { apiKey: { env: PATH } }')), 'alone');
   });
   test('is of a single process alone', () => {
-    const parsed = parseOptions(['--control', '--config', 'x', '--table', 't']);
+    const parsed = parseOptions(['--control', '--config', 'x', '--table', 'probelet']);
     assert.equal(parsed.kind === 'invalid' && parsed.message, '--config: not with --control');
   });
 });
