@@ -70,8 +70,9 @@ switch (parsed.kind) {
     const shares = descriptorShares(descriptorLimit(), aloneNeeds);
     const watchdog = localWatchdog(log, { remember: { file: hangFile(options.dataDir) } });
     const turns = clientTurns(watchdog.begins);
-    const runtime = runtimeOrExit(options, { shares, watchdog, turns });
-    run(runtime, { server: options, shares, watchdog, turns, listening: `, data in ${options.dataDir}` });
+    const runtime = runtimeOrExit(options, shares, watchdog, turns);
+    const servers = listen(runtime.fetch, options, `, data in ${options.dataDir}`, shares, watchdog, turns);
+    stopInOrder(watchdog, servers, runtime);
     break;
   }
   case 'control': {
@@ -80,8 +81,8 @@ switch (parsed.kind) {
     const watchdog = localWatchdog(log);
     const control = startControl(options, { ...ports, services });
     const shares = descriptorShares(descriptorLimit(), controlNeeds);
-    const listening = `, table ${options.aws.table}`;
-    run(control, { server: options, shares, watchdog, listening, close: services.close });
+    const servers = listen(control.fetch, options, `, table ${options.aws.table}`, shares, watchdog);
+    stopInOrder(watchdog, servers, control, services);
     break;
   }
   case 'worker': {
@@ -93,13 +94,8 @@ switch (parsed.kind) {
     const { attribution } = watchdog;
     const worker = startWorker(options, { ...ports, services, wayOut: wayOutOf(options), shares, attribution });
     say(`probelet works for ${options.aws.queueUrl}, table ${options.aws.table}`);
-    run(worker, {
-      listening: '',
-      shares,
-      watchdog,
-      close: services.close,
-      ...(options.server && { server: options.server }),
-    });
+    const servers = options.server ? listen(worker.fetch, options.server, '', shares, watchdog) : [];
+    stopInOrder(watchdog, servers, worker, services);
   }
 }
 
@@ -112,88 +108,71 @@ function wayOutOf({ canaries }: { readonly canaries?: readonly Canary[] }): WayO
   return canaries ? { kind: 'named', canaries } : { kind: 'found', canaries: dnsServers() };
 }
 
-type Piece = {
-  readonly fetch: (request: Request) => Response | Promise<Response>;
-  readonly reload?: () => void;
-  stop(): Promise<void>;
-};
-
-type Running = {
-  readonly listening: string;
-  /** If absent, the process does not listen. */
-  readonly server?: ServerOptions;
-  readonly shares: DescriptorShares;
-  readonly close?: () => void;
-  readonly watchdog: Watchdog;
-  /** If absent, the server alone has a part of each turn. */
-  readonly turns?: ClientTurns;
-};
-
-/** Of options that are valid and yet not what was meant. */
+/** Warns of options that are valid and yet not what was meant. */
 function warnOf({ secretHosts = new Map() }: { readonly secretHosts?: SecretHosts }): void {
   for (const line of unsetSecretLines(secretHosts)) say(`probelet: warning: ${line}`);
 }
 
-/** Runs until a signal, then stops in order. */
-function run(piece: Piece, running: Running): void {
-  const { server: options, close, watchdog } = running;
-  const servers = options ? listen(piece, options, running) : [];
+/** What serves the requests: one process alone, a control process or a worker. */
+type Part = { readonly reload?: () => void; stop(): Promise<void> };
+
+/** On a signal: the servers first, so that no request meets what has stopped, and what others use last. */
+function stopInOrder(
+  watchdog: Watchdog,
+  servers: readonly Server[],
+  part: Part,
+  services?: Pick<AwsServices, 'close'>,
+): void {
   const stop = async () => {
     watchdog.stopping();
     for (const server of servers) {
       server.close();
       server.closeAllConnections();
     }
-    await piece.stop();
-    close?.();
+    await part.stop();
+    services?.close();
   };
-  stopOnSignal({ log, stop, ...(piece.reload && { reload: piece.reload }) });
+  stopOnSignal({ log, stop, ...(part.reload && { reload: part.reload }) });
 }
 
-/** Returns the server of the API, and that of supervisors if there is one. */
+type Fetch = (request: Request) => Response | Promise<Response>;
+
+/** Returns the server of the API, and that of supervisors if there is one. `place`: what the API is about. */
 function listen(
-  { fetch }: Piece,
+  fetch: Fetch,
   options: ServerOptions,
-  { listening, shares, watchdog, turns = clientTurns(watchdog.begins) }: Omit<Running, 'server' | 'close'>,
+  place: string,
+  { connectionsMax }: DescriptorShares,
+  { begins }: Watchdog,
+  turns = clientTurns(begins),
 ): readonly Server[] {
   if (options.warning !== undefined) say(`probelet: warning: ${options.warning}`);
-  const { host, port, healthzPort, token } = options;
+  const { port, healthzPort, token } = options;
   const isAuthorized = token === undefined ? undefined : tokenCheck(token);
-  const api = listener(fetch, options, {
-    ...{ option: 'port', port, connectionsMax: shares.connectionsMax, turns },
-    ...(isAuthorized && { isAuthorized }),
-    says: (url) => `probelet listens on ${url}${listening}`,
-  });
+  const says = (url: string) => `probelet listens on ${url}${place}`;
+  const serving = { connectionsMax, turns, ...(isAuthorized && { isAuthorized }) };
+  const api = listener(fetch, options, { option: '--port', port, says }, serving);
   if (healthzPort === undefined) return [api];
+  const answers = (url: string) => `probelet answers ${healthPath} on ${url}`;
   const supervisors = listener(
     onlyHealth(fetch),
-    { host, ...(token !== undefined && { token }) },
-    {
-      // Of its own: what clients of the API have used up of a turn does not matter here.
-      ...{
-        option: 'healthz-port',
-        port: healthzPort,
-        connectionsMax: supervisorsMax,
-        turns: clientTurns(watchdog.begins),
-      },
-      says: (url) => `probelet answers ${healthPath} on ${url}`,
-    },
+    options,
+    { option: '--healthz-port', port: healthzPort, says: answers },
+    // Turns of its own: what clients of the API have used up of a turn does not matter here.
+    { connectionsMax: supervisorsMax, turns: clientTurns(begins) },
   );
   return [api, supervisors];
 }
 
-type Listening = Pick<ApiServerOptions, 'connectionsMax' | 'turns' | 'isAuthorized'> & {
-  /** Which gave the port. */
-  readonly option: string;
-  readonly port: number;
-  readonly says: (url: string) => string;
-};
+/** The option that gave the port, and what is said once it listens there. */
+type Port = { readonly option: string; readonly port: number; readonly says: (url: string) => string };
 
 /** Exits if the port cannot be had. */
 function listener(
-  fetch: Piece['fetch'],
-  { host: hostname, token }: Pick<ServerOptions, 'host' | 'token'>,
-  { option, port: askedPort, says, ...serving }: Listening,
+  fetch: Fetch,
+  { host: hostname, token }: ServerOptions,
+  { option, port: askedPort, says }: Port,
+  serving: Pick<ApiServerOptions, 'connectionsMax' | 'turns' | 'isAuthorized'>,
 ): Server {
   let boundPort = askedPort;
   const bound = () => ({ host: hostname, port: boundPort });
@@ -205,17 +184,21 @@ function listener(
     say(says(`http://${address.includes(':') ? `[${address}]` : address}:${port}`));
   });
   server.on('error', (error: NodeJS.ErrnoException) => {
-    say(`probelet: cannot listen on ${hostname}:${askedPort} (${error.code}): choose another with --${option}`);
+    say(`probelet: cannot listen on ${hostname}:${askedPort} (${error.code}): choose another with ${option}`);
     process.exit(exitFailed);
   });
   return server;
 }
 
 /** A data folder that cannot be used is an operator error, so this prints a message without a stack trace. */
-function runtimeOrExit(options: LocalOptions, { shares, watchdog, turns }: Omit<Running, 'listening'>): Runtime {
-  const { attribution } = watchdog;
+function runtimeOrExit(
+  options: LocalOptions,
+  shares: DescriptorShares,
+  { attribution }: Watchdog,
+  turns: ClientTurns,
+): Runtime {
   try {
-    return startRuntime(options, { ...ports, wayOut: wayOutOf(options), shares, attribution, turns: turns?.known });
+    return startRuntime(options, { ...ports, wayOut: wayOutOf(options), shares, attribution, turns: turns.known });
   } catch (error) {
     say(`probelet: ${error instanceof Error ? error.message : String(error)}`);
     return process.exit(exitFailed);

@@ -6,6 +6,7 @@ import { parse, stringify } from 'yaml';
 import * as z from 'zod';
 import { codeOf } from '../../../shared/lib/error-code.ts';
 import { issueDetail } from '../../../shared/lib/issue-detail.ts';
+import { ownerOnly } from '../../local/process/durable-file.ts';
 import { replaceFile } from '../files/replaced-file.ts';
 import type { Io } from '../io.ts';
 import { CliError } from '../words/exit-codes.ts';
@@ -69,9 +70,6 @@ function parsedYaml(text: string, path: string): unknown {
     throw new CliError(`${path} is not YAML; correct or remove the file`);
   }
 }
-
-/** Only its user can read it. */
-const ownerOnly = 0o600;
 
 /** @throws CliError */
 export function writeConfig(env: Io['env'], config: Config): void {

@@ -2,13 +2,13 @@
  * Keeps the state of alerts in a file of the data folder. It is replaced as a whole, so a crash leaves the old one or
  * the new one; once it is saved, a power loss leaves the new one. While the disk is full it is kept in the reserve.
  */
-import { open, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { AlertLog } from '../../../shared/alerts/alerting.ts';
 import { decodeKept, keptText } from '../../../shared/alerts/kept-alerts.ts';
 import { absent } from '../../../shared/lib/error-code.ts';
 import type { Log } from '../../../shared/lib/log.ts';
-import { syncFolder } from '../process/synced-folder.ts';
+import { ownerOnly, syncFolder, writeSynced } from '../process/durable-file.ts';
 import { alertReserve } from './alert-reserve.ts';
 
 /** What the name of the file ends with while it is written. */
@@ -16,7 +16,6 @@ export const newFile = '.new';
 /** What the name of its reserve ends with. */
 export const reserveFile = '.reserve';
 const unreadableFile = '.unreadable';
-const ownerOnly = 0o600;
 /** Characters that are made in one turn of the event loop, some milliseconds. Each is written before the next. */
 export const sliceCharacters = 131_072;
 
@@ -63,13 +62,7 @@ export function alertFile(path: string, log: Log): AlertLog {
 }
 
 async function replace(path: string, pieces: Iterable<string>): Promise<void> {
-  const file = await open(`${path}${newFile}`, 'w', ownerOnly);
-  try {
-    await file.writeFile(pieces);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeSynced(`${path}${newFile}`, 'w', (file) => file.writeFile(pieces));
   await rename(`${path}${newFile}`, path);
   await syncFolder(dirname(path));
 }

@@ -6,10 +6,10 @@
  * during a write leaves the one before.
  */
 import { hash } from 'node:crypto';
-import { open, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { absent } from '../../../shared/lib/error-code.ts';
-import { syncFolder } from '../process/synced-folder.ts';
+import { syncFolder, writeSynced } from '../process/durable-file.ts';
 
 /** Of one half: the alerts of some hundreds of targets that are down at once. */
 const reserveBytes = 524_288;
@@ -44,7 +44,7 @@ export function alertReserve(path: string, alertsPath: string): AlertReserve {
   return {
     async prepare() {
       if (await isTaken()) return;
-      await writeAt(path, 'w', { content: Buffer.alloc(halves * reserveBytes), position: 0 });
+      await writeAt(path, 'w', Buffer.alloc(halves * reserveBytes), 0);
       await syncFolder(dirname(path));
     },
     async read() {
@@ -59,7 +59,7 @@ export function alertReserve(path: string, alertsPath: string): AlertReserve {
       const heading: Heading = { ...about, bytes: body.length, sha256: hash('sha256', body) };
       const content = Buffer.concat([Buffer.from(`${JSON.stringify(heading)}\n`), body]);
       if (content.length > reserveBytes) throw tooLong();
-      await writeAt(path, 'r+', { content, position: ((sequence + 1) % halves) * reserveBytes });
+      await writeAt(path, 'r+', content, ((sequence + 1) % halves) * reserveBytes);
       sequence += 1;
     },
   };
@@ -77,22 +77,11 @@ function fitting(pieces: Iterable<string>): string {
 }
 
 /** The rest of the file stays. */
-async function writeAt(
-  path: string,
-  flags: 'w' | 'r+',
-  { content, position }: { readonly content: Buffer; readonly position: number },
-): Promise<void> {
-  const file = await open(path, flags, ownerOnly);
-  try {
+const writeAt = (path: string, flags: 'w' | 'r+', content: Buffer, position: number): Promise<void> =>
+  writeSynced(path, flags, async (file) => {
     for (let done = 0; done < content.length; )
       done += (await file.write(content, done, content.length - done, position + done)).bytesWritten;
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-const ownerOnly = 0o600;
+  });
 
 function newestOf(content: Buffer): Written | undefined {
   const [first, second] = Array.from({ length: halves }, (_, half) =>

@@ -90,7 +90,7 @@ type StartPorts = LocalAlertPorts & {
 function startAlerts(setup: AlertSetup, ports: StartPorts): Running {
   const alerting = startSending(setup, ports);
   const stopped = new AbortController();
-  const asked: Asked = { isAsked: false };
+  const scan = { isWanted: false };
   let { rules } = setup;
   const { offer } = alerting;
   const targets = alertTargets(offer, { store: ports.store, clock: ports.storeClock });
@@ -98,12 +98,12 @@ function startAlerts(setup: AlertSetup, ports: StartPorts): Running {
   const watching = { ...ports, targets, problems, isOn: () => rules.length > 0 };
   const unsubscribe = subscribeAlerts(watching);
   void watchProber(offer, watching, stopped.signal);
-  void scanRegularly(asked, watching, stopped.signal);
+  void scanRegularly(scan, watching, stopped.signal);
   return {
     configure(next) {
       rules = next.rules;
       alerting.configure(next);
-      asked.isAsked = true;
+      scan.isWanted = true;
     },
     async stop() {
       stopped.abort();
@@ -160,8 +160,8 @@ async function watchProber(offer: Offer, { clock, isOn, problems }: WatchingPort
   }
 }
 
-/** Scans when it is asked to, and from time to time: more often while results may be too old to be shown. */
-async function scanRegularly(asked: Asked, ports: WatchingPorts, signal: AbortSignal): Promise<void> {
+/** Scans when that is wanted, and from time to time: more often while results may be too old to be shown. */
+async function scanRegularly(scan: { isWanted: boolean }, ports: WatchingPorts, signal: AbortSignal): Promise<void> {
   const { clock, log, shard, targets, isOn } = ports;
   await sleep(clock, firstScanMs, signal);
   let scannedMs = Number.NEGATIVE_INFINITY;
@@ -171,8 +171,8 @@ async function scanRegularly(asked: Asked, ports: WatchingPorts, signal: AbortSi
     const isUncertain = !view || view.beat.doubt !== undefined || view.beat.late > 0;
     wasUncertain ||= isUncertain;
     const isDue = clock.monotonicMs() - scannedMs >= (wasUncertain ? uncertainScanEveryMs : scanEveryMs);
-    if (isOn() && (asked.isAsked || isDue)) {
-      asked.isAsked = false;
+    if (isOn() && (scan.isWanted || isDue)) {
+      scan.isWanted = false;
       wasUncertain = isUncertain;
       scannedMs = clock.monotonicMs();
       await targets.scan().catch((error: unknown) => log.warn('targets not read for alerts', { error }));
@@ -180,6 +180,3 @@ async function scanRegularly(asked: Asked, ports: WatchingPorts, signal: AbortSi
     await sleep(clock, lookMs, signal);
   }
 }
-
-/** A scan is to begin soon. */
-type Asked = { isAsked: boolean };

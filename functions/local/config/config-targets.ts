@@ -2,27 +2,27 @@
  * Registers the targets of the configuration's files, and removes those that no file names any more. It writes as the
  * API does for a client. An annotation names the file of each target, so nothing else is ever removed.
  */
+
+import { ok, type problemDocument } from '../../../shared/api/http/problem.ts';
+import { scanTargets } from '../../../shared/api/lists/scan.ts';
 import type { ApiDeps } from '../../../shared/api/ports/deps.ts';
+import { manifestsMax } from '../../../shared/api/routes/apply.ts';
+import { configFileAnnotation } from '../../../shared/api/schema/annotations.ts';
+import { applyManifests } from '../../../shared/api/targets/apply-manifests.ts';
+import { changeTarget, type Plan } from '../../../shared/api/targets/change-target.ts';
+import type { StoredTarget } from '../../../shared/api/targets/stored-target.ts';
+import { planDelete } from '../../../shared/api/targets/target-plans.ts';
 import type { TargetFiles } from '../../../shared/config/config-schema.ts';
+import type { TargetRecord } from '../../../shared/core/spec/records.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
+import { pacer, sliceMs } from '../../../shared/lib/slices.ts';
 import { fileErrorsMax } from '../../../shared/manifest/limits.ts';
-import { type FileFault, faultLog, logNotMonitored } from '../process/file-faults.ts';
+import { targetAddress } from '../../../shared/store/records/keys.ts';
 import { type Converter, targetConverter } from '../threads/converter.ts';
-import { prune } from './config-pruning.ts';
-import { batchesOf, type Placed, problemText, registered } from './config-registering.ts';
 import { Rest, restMs } from './config-rest.ts';
-import { type ConfigSource, configSources, type FileSearch, isStill } from './config-sources.ts';
+import { type ConfigSource, type ConfigSources, configSources, type FileSearch, isStill } from './config-sources.ts';
+import { type FileFault, faultLog, logNotMonitored } from './file-faults.ts';
 import type { FileTarget, ReadTargets } from './file-targets.ts';
-import {
-  firstRetryMs,
-  inForce,
-  isUnreadYet,
-  type Known,
-  readable,
-  retryMsMax,
-  unreadFile,
-  type Waiting,
-} from './known-file.ts';
 
 export type ConfigTargets = {
   /**
@@ -89,7 +89,7 @@ export function configTargets(deps: ApiDeps, options: ConfigTargetsOptions): Con
       const isApplied = [...round.known].some(([name, { probes }]) => probes !== known.get(name)?.probes);
       known = round.known;
       if (isForced || isFound || isApplied) isPruned = false;
-      if (!isPruned && rest.isOver() && !round.isBehind) isPruned = await prune(deps, { sources, known, signal });
+      if (!isPruned && rest.isOver() && !round.isBehind) isPruned = await prune(deps, sources, known, signal);
       const waitingSinceMs = [...known.values()].flatMap(({ waiting }) => waiting?.sinceMs ?? []);
       if (!isPruned) waitingSinceMs.push(rest.sinceMs);
       if (waitingSinceMs.length === 0) return { folders, notMonitored };
@@ -150,7 +150,7 @@ class Round {
         : this.#register(source, read, last);
     }
     const faults = read.errors.map((error) => ({ ...error, isWhole: true }));
-    if (read.isUnread) return this.#keep(source, unreadFile(before, { signature, faults, nowMs: this.#nowMs() }));
+    if (read.isUnread) return this.#keep(source, unreadFile(before, signature, faults, this.#nowMs()));
     const { probes, notMonitored = 0 } = before ?? {};
     const kept = { ...(probes && { probes }), notMonitored, retryAtMs: 0, retryMs: firstRetryMs };
     this.known.set(name, { signature, isInvalid: true, failed: new Set(), faults, ...kept });
@@ -285,3 +285,127 @@ function probesOf({ manifest }: FileTarget): number {
 }
 
 type ReadFileTargets = Extract<ReadTargets, { readonly kind: 'read' }>;
+
+/** What is known of a file from one look to the next, since it was last read. */
+type Known = {
+  readonly signature: string;
+  /** Its targets, with how many probes each has, as last read. Absent: it could never be read. */
+  readonly probes?: ReadonlyMap<string, number>;
+  /** A later version with less, which is not applied before it has been at rest. */
+  readonly waiting?: Waiting;
+  /** A later version that could not be read. */
+  readonly unread?: Unread;
+  /** The present version is wrong: the last one that was not is in force. */
+  readonly isInvalid?: true;
+  /** Targets of the file that are to be tried again. */
+  readonly failed: ReadonlySet<string>;
+  readonly faults: readonly FileFault[];
+  readonly notMonitored: number;
+  /** When to try again, and how long to wait after that. */
+  readonly retryAtMs: number;
+  readonly retryMs: number;
+};
+
+type Unread = { readonly signature: string; readonly retryAtMs: number; readonly retryMs: number };
+type Waiting = { readonly signature: string; readonly sinceMs: number; readonly names: ReadonlySet<string> };
+
+const firstRetryMs = 10_000;
+const retryMsMax = 300_000;
+
+const unknownFile: Known = {
+  ...{ signature: '', failed: new Set<string>(), faults: [], notMonitored: 0 },
+  ...{ retryAtMs: 0, retryMs: firstRetryMs },
+};
+
+/** This version could not be read, and it is too early for another attempt. */
+const isUnreadYet = ({ unread }: Known, { signature }: ConfigSource, nowMs: number): boolean =>
+  unread?.signature === signature && nowMs < unread.retryAtMs;
+
+/** The present version is not known: it may have more than the one in force, which may have been half a file. */
+const isInDoubt = ({ probes, unread, isInvalid }: Known): boolean =>
+  probes === undefined || unread !== undefined || isInvalid === true;
+
+/** A version could not be read: what is known stays, and it is tried again. */
+function unreadFile(before: Known | undefined, signature: string, faults: readonly FileFault[], nowMs: number): Known {
+  const { unread } = before ?? {};
+  const retryMs = unread?.signature === signature ? Math.min(unread.retryMs * 2, retryMsMax) : firstRetryMs;
+  return { ...(before ?? unknownFile), faults, unread: { signature, retryMs, retryAtMs: nowMs + retryMs } };
+}
+
+/** A later version has been read. */
+const readable = ({ unread, ...known }: Known): Known => (unread ? { ...known, faults: [] } : known);
+
+/** The version that waited is gone. */
+const inForce = ({ waiting: _, ...known }: Known): Known => known;
+
+type Placed = FileTarget & { readonly namespace: string; readonly key: string };
+
+/** Each batch has targets of one namespace, at most as many as one request may have. */
+function batchesOf(targets: readonly Placed[]): readonly (readonly Placed[])[] {
+  return [...Map.groupBy(targets, ({ namespace }) => namespace).values()].flatMap((all) =>
+    Array.from({ length: Math.ceil(all.length / manifestsMax) }, (_, at) =>
+      all.slice(at * manifestsMax, (at + 1) * manifestsMax),
+    ),
+  );
+}
+
+type Problem = ReturnType<typeof problemDocument>;
+type PutOutcome = { readonly status: number; readonly problem?: Pick<Problem, 'detail' | 'errors'> };
+
+/** Registers the targets of one batch as a client does, each with the annotation that names its file. */
+async function registered(deps: ApiDeps, batch: readonly Placed[], file: string): Promise<readonly PutOutcome[]> {
+  const entries = batch.map(({ manifest }, document) => ({ document, manifest: ok(marked(manifest, file)) }));
+  const applied = await applyManifests(deps, entries, batch[0]?.namespace ?? '', false);
+  return applied.kind === 'applied' ? applied.items : batch.map(() => ({ status: applied.status, problem: applied }));
+}
+
+function marked(manifest: { readonly metadata?: { readonly annotations?: object } }, file: string): object {
+  const annotations = { ...manifest.metadata?.annotations, [configFileAnnotation]: file };
+  return { ...manifest, metadata: { ...manifest.metadata, annotations } };
+}
+
+const problemText = ({ detail, errors = [] }: Pick<Problem, 'detail' | 'errors'>): string =>
+  errors.length === 0
+    ? detail
+    : errors.map((error) => `${'pointer' in error ? error.pointer : ''} ${error.detail}`).join('; ');
+
+/** Removes what files no longer name, as a DELETE does. Returns false if it has to be repeated. */
+export async function prune(
+  deps: ApiDeps,
+  sources: Pick<ConfigSources, 'mayExist'>,
+  known: ReadonlyMap<string, Known>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const named = new Set([...known.values()].flatMap(({ probes }) => [...(probes?.keys() ?? [])]));
+  const stays = ({ namespace, name }: TargetRecord, file: string) => {
+    const ofFile = known.get(file);
+    return named.has(`${namespace}/${name}`) || (ofFile ? isInDoubt(ofFile) : sources.mayExist(file));
+  };
+  const pause = pacer(deps.clock, sliceMs);
+  try {
+    for await (const { stored } of scanTargets(deps)) {
+      await pause();
+      if (signal.aborted) return false;
+      if (!stored) continue;
+      const { target } = stored;
+      const file = target.annotations[configFileAnnotation];
+      if (file !== undefined && target.deletionTimestampMs === undefined && !stays(target, file))
+        await remove(deps, target, file);
+    }
+    return true;
+  } catch (error) {
+    deps.log.warn('targets that no file names are not removed yet', { error });
+    return false;
+  }
+}
+
+/** Unless another client has made the target its own meanwhile. */
+async function remove(deps: ApiDeps, { namespace, name }: TargetRecord, file: string): Promise<void> {
+  const address = targetAddress(namespace, name);
+  const begin = planDelete(address, { mustBeNew: false }, undefined, deps.clock.nowMs());
+  const plan = (stored: StoredTarget | undefined): Plan =>
+    stored && stored.target.annotations[configFileAnnotation] !== file ? { kind: 'unchanged', stored } : begin(stored);
+  const outcome = await changeTarget(deps, address, plan, 'DeletionRequested', false);
+  if (outcome.kind === 'ok' && outcome.stored.target.deletionTimestampMs !== undefined)
+    deps.log.info('target removed: no file of the configuration names it any more', { namespace, name, file });
+}

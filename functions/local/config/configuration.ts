@@ -2,13 +2,14 @@
  * Follows the configuration: reads it again when it or one of its files changes, and on request. A version that is
  * wrong changes nothing.
  */
+
+import { watch } from 'node:fs';
 import type { ApiDeps } from '../../../shared/api/ports/deps.ts';
 import { type Clock, sleep } from '../../../shared/lib/clock.ts';
 import { InvalidOption } from '../options/option-values.ts';
 import { configParser } from '../threads/config-parser.ts';
 import { type AlertSetup, type ConfigSetup, versionOf } from './config-file.ts';
 import { type ConfigTargetsPorts, configTargets } from './config-targets.ts';
-import { type FolderWatch, watchFolder } from './folder-watch.ts';
 
 export type Configuration = {
   /** Reads everything again, secrets included, and registers all targets again. */
@@ -154,5 +155,17 @@ class Follower {
     // What changed before the watch began is found by one more look.
     if (watching) this.#isChanged = true;
     return watching;
+  }
+}
+
+type FolderWatch = { close(): void };
+
+/** The file system's events about a folder: hints only, since some are lost. undefined: it cannot be watched. */
+export function watchFolder(folder: string, onChange: () => void): FolderWatch | undefined {
+  try {
+    const watcher = watch(folder, { persistent: false }, onChange);
+    return watcher.on('error', () => watcher.close());
+  } catch {
+    return undefined;
   }
 }

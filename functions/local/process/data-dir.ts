@@ -6,8 +6,8 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { newFile, reserveFile } from '../alerts/alert-file.ts';
+import { syncMadeFolders } from './durable-file.ts';
 import { DataDirUnusable, requireOwnFile, requireOwnFolder, requireOwnWay, sameFile } from './own-files.ts';
-import { syncMadeFolders } from './synced-folder.ts';
 
 export type DataDir = {
   readonly storePath: string;
@@ -17,7 +17,7 @@ export type DataDir = {
 };
 
 const inMemory = ':memory:';
-const ownerOnly = 0o700;
+const ownerOnlyFolder = 0o700;
 const storeName = 'probelet.sqlite';
 const lockName = 'lock.sqlite';
 const alertsName = 'alerts.json';
@@ -34,7 +34,7 @@ export function holdDataDir(given: string): DataDir {
   if (given === inMemory) return { storePath: inMemory, release: () => {} };
   try {
     requireOwnWay(given);
-    const first = mkdirSync(given, { recursive: true, mode: ownerOnly });
+    const first = mkdirSync(given, { recursive: true, mode: ownerOnlyFolder });
     if (first !== undefined) syncMadeFolders(first, given);
     const folder = realpathSync(given);
     requireOwnFolder(folder);

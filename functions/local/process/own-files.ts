@@ -4,6 +4,7 @@
  */
 import { chmodSync, closeSync, constants, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import { join, parse, resolve, sep } from 'node:path';
+import { ownerOnly } from './durable-file.ts';
 
 /** The folder cannot be used. The message gives the reason and a remedy. */
 export class DataDirUnusable extends Error {
@@ -14,7 +15,6 @@ const othersMayWrite = 0o022;
 /** Parent folders may be writable by a group, because many systems create a group for each user. */
 const writableByOthers = 0o002;
 const othersMayReadOrWrite = 0o066;
-const ownerReadsAndWrites = 0o600;
 const sticky = 0o1000;
 const superuser = 0;
 
@@ -82,14 +82,14 @@ export function requireOwnFile(path: string, { create = false } = {}): Stats | u
   if (found.nlink > 1)
     throw new DataDirUnusable(`${path} has another name, too (a hard link): copy it and remove both`);
   if (!isOwn(found.uid)) throw foreign(path, found.uid, 'remove it');
-  if (mayChange(found.uid) && (found.mode & othersMayReadOrWrite) !== 0) chmodSync(path, ownerReadsAndWrites);
+  if (mayChange(found.uid) && (found.mode & othersMayReadOrWrite) !== 0) chmodSync(path, ownerOnly);
   return found;
 }
 
 /** O_EXCL does not follow symlinks, and closing a new file releases no locks. */
 function createIfMissing(path: string): void {
   try {
-    closeSync(openSync(path, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR, ownerReadsAndWrites));
+    closeSync(openSync(path, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR, ownerOnly));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }

@@ -68,10 +68,10 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
     concurrency,
     stop: stop.signal,
     portsFor: (lease) => ({ ...shared, ...probing.forRun(), lease }),
-    runShard: loggedRuns({ log, shards, options: { release, memory, socketBudget } }),
+    runShard: loggedRuns(log, shards, { release, memory, socketBudget }),
   });
   return {
-    fetch: operations({ views, metrics: metrics.answer, token: options.server?.token }),
+    fetch: operations(views, metrics.answer, options.server?.token),
     async stop() {
       stop.abort();
       await Promise.all([runs, forgetting]);
@@ -82,15 +82,13 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
   };
 }
 
-type Logged = {
-  readonly log: Log;
-  readonly shards: ReturnType<typeof heldShards>;
-  readonly options: Pick<RunOptions, 'release' | 'memory' | 'socketBudget'>;
-};
-
 /** Runs a shard, logs when it is held and when it is left, and keeps its view meanwhile. */
 const loggedRuns =
-  ({ log, shards, options }: Logged): Host['runShard'] =>
+  (
+    log: Log,
+    shards: ReturnType<typeof heldShards>,
+    options: Pick<RunOptions, 'release' | 'memory' | 'socketBudget'>,
+  ): Host['runShard'] =>
   async (ports, message, deadlineMs, runOptions) => {
     const { shard, slot, kind } = message;
     let view: (() => RunView) | undefined;
@@ -118,14 +116,8 @@ async function forgetRegularly(clock: Clock, forget: () => void, stop: AbortSign
 /** By shard. */
 type Views = ReadonlyMap<string, () => RunView>;
 
-type Operated = {
-  readonly views: Views;
-  readonly metrics: (request: Request) => Response;
-  readonly token: string | undefined;
-};
-
 /** A worker without shards is healthy, because it waits for messages. */
-function operations({ views, metrics, token }: Operated): Worker['fetch'] {
+function operations(views: Views, metrics: (request: Request) => Response, token: string | undefined): Worker['fetch'] {
   const refuse = token === undefined ? () => undefined : bearerToken(token);
   return async (request) => {
     const path = new URL(request.url).pathname;

@@ -49,7 +49,7 @@ export class Room<Guest extends object> {
         this.stopWaiting(guest);
         resolve(false);
       };
-      signal?.addEventListener('abort', gone);
+      signal?.addEventListener('abort', gone, { once: true });
       this.wait(guest, () => {
         signal?.removeEventListener('abort', gone);
         resolve(true);

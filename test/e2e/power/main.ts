@@ -40,7 +40,7 @@ const removals: readonly Removed[] = [
   },
   {
     name: 'alerts are on the disk before they are renamed',
-    file: 'functions/local/alerts/alert-file.ts',
+    file: 'functions/local/process/durable-file.ts',
     from: 'await file.sync();',
     to: '',
   },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { prune } from '../../../functions/local/config/config-pruning.ts';
+import { prune } from '../../../functions/local/config/config-targets.ts';
 import { apiApp } from '../../../shared/api/app.ts';
 import type { ApiDeps } from '../../../shared/api/ports/deps.ts';
 import { inProcessBus } from '../../../shared/bus/in-process.ts';
@@ -36,7 +36,7 @@ async function pruned(meanwhile: 'nothing' | 'a client takes it over'): Promise<
   await put(ofFile);
   if (meanwhile !== 'nothing') onRead = () => put({ spec });
   const sources = { mayExist: () => false };
-  assert.equal(await prune(deps, { sources, known: new Map(), signal: new AbortController().signal }), true);
+  assert.equal(await prune(deps, sources, new Map(), new AbortController().signal), true);
   assert.equal(onRead, undefined);
   const { body } = await askApi(app, 'GET', targetPath('web'));
   return body.metadata.deletionTimestamp !== undefined;

@@ -3,6 +3,7 @@ import { bucketCount } from '../../../shared/core/shards/slots.ts';
 import { hashRangeOf } from '../../../shared/store/records/keys.ts';
 import type { FaultTimes } from './faults.ts';
 import { slowReadsMsMax } from './file-machine.ts';
+import { loadMs } from './life.ts';
 import type { Receiver } from './receivers.ts';
 import { proberAlert, shouldBeOpen, type TargetTruth, targetAlert } from './truth.ts';
 import type { StartWorld } from './world.ts';
@@ -22,8 +23,6 @@ const handOverMs = 5_000;
 const startMs = 2_000;
 /** How long a fault of the store or the clock may delay probes after its end; a new process has no such excuse. */
 const probeRecoverMs = 120_000;
-/** How long a process waits for its kept alerts before it says anything. */
-const loadMs = 30_000;
 /** What the alert about the prober is about. */
 const whole = hashRangeOf({ from: 0, to: bucketCount });
 

@@ -14,7 +14,7 @@ import { type Clock, sleep } from '../../../shared/lib/clock.ts';
 import type { Random } from '../../../shared/lib/random.ts';
 import { type SqliteStore, sqliteStore } from '../../../shared/store/sqlite/sqlite.ts';
 import { StoreUnavailable } from '../../../shared/store/store.ts';
-import { forever, type Life } from './life.ts';
+import { forever, type Life, loadMs } from './life.ts';
 
 export type DiskFault = 'full' | 'doubt' | 'slow' | 'well';
 
@@ -40,8 +40,6 @@ export type Disk = {
 /** After a power loss the alerts may be unreadable at first, or have an entry that is none. */
 const unreadableChance = 0.3;
 const damagedChance = 0.3;
-/** For so long a process has to wait for them. */
-const waitsMs = 30_000;
 /** Less than that, and more. */
 const unreadableMs = { short: 25_000, long: 60_000 } as const;
 const longChance = 0.3;
@@ -133,7 +131,7 @@ export function simulatedDisk(
         // The first that a process keeps, before it sends anything.
         if (!isBegun && life.alive) {
           const waitedMs = clock.monotonicMs() - openedMs;
-          if (waitedMs < waitsMs) damage.push(`given up after ${Math.round(waitedMs / 1_000)} s`);
+          if (waitedMs < loadMs) damage.push(`given up after ${Math.round(waitedMs / 1_000)} s`);
           onGivenUp();
         }
         isBegun = true;

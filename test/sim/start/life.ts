@@ -10,6 +10,9 @@ export type Life = {
   end(): void;
 };
 
+/** How long a process waits for its kept alerts before it says anything. */
+export const loadMs = 30_000;
+
 export function newLife(world: Clock): Life {
   const cancels = new Set<() => void>();
   const life: Life = {

@@ -108,7 +108,7 @@ export const startMutants: readonly StartMutant[] = [
   {
     name: 'half a file has the right to remove what the version that cannot be read may have',
     change: {
-      file: 'functions/local/config/known-file.ts',
+      file: 'functions/local/config/config-targets.ts',
       from: 'unread !== undefined || isInvalid',
       to: 'isInvalid',
     },
@@ -262,7 +262,7 @@ export const startMutants: readonly StartMutant[] = [
   {
     name: 'a target is removed although another file has it by now',
     change: {
-      file: 'functions/local/config/config-pruning.ts',
+      file: 'functions/local/config/config-targets.ts',
       from: 'stored && stored.target.annotations[configFileAnnotation] !== file',
       to: 'stored && stored.target.uid === file',
     },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { syncFolder, syncMadeFolders } from '../../../functions/local/process/synced-folder.ts';
+import { syncFolder, syncMadeFolders } from '../../../functions/local/process/durable-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ways: { readonly [name: string]: (folder: string) => Promise<void> } = {

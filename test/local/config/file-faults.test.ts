@@ -1,7 +1,7 @@
 /** What the log says of faulty files: each fault once, and when it is over. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type FileFault, faultLog, logNotMonitored } from '../../../functions/local/process/file-faults.ts';
+import { type FileFault, faultLog, logNotMonitored } from '../../../functions/local/config/file-faults.ts';
 import { recordingLog } from '../../support/recording-log.ts';
 
 const fault = (file: string, detail: string, isWhole = false): FileFault => ({
