@@ -56,7 +56,7 @@ export type RunOptions = {
   readonly redelivered?: boolean;
   /** No other run can hold the shard, whatever RUN says: the processes of earlier ones are dead. */
   readonly isAlone?: boolean;
-  /** How far the wall clock of this process is ahead of the schedule's; absent: they agree. */
+  /** How far the wall clock of this process is ahead of the schedule's; absent: not at all. */
   readonly aheadMs?: number;
   /** Called once, when every target is loaded. `view` returns the current state of the run. */
   readonly onLoaded?: (view: () => RunView) => void;
@@ -81,7 +81,7 @@ export async function runShard(
     if (taken === undefined) return { kind: 'stale' };
     const { release = '', aheadMs = 0 } = options;
     const run = startRun({ ports, message, ...taken, startedAtMs, release, aheadMs });
-    // Parts that already run in the background have to end too.
+    // After an exception, what runs in the background has to end too.
     const onThrow = () => run.end({ kind: 'doubt', reason: 'the run failed' });
     return await hold(run, deadlineMs, endsAtMs, options).finally(onThrow);
   } catch (cause) {
@@ -160,7 +160,7 @@ export class ShardRun implements Holder {
   readonly #background: Promise<void>[] = [];
   #takenOver: TakenOver | undefined;
 
-  /** No probe or write is under way yet. `kept`: what a warm run continues with. */
+  /** Begins nothing yet. `kept`: what a warm run continues with. */
   constructor(
     run: Run,
     claimed: Exclude<Claimed, { readonly kind: 'refused' }>,
@@ -259,8 +259,8 @@ export class ShardRun implements Holder {
   }
 
   /**
-   * Probes until the slot is over (in tick mode: done), the run has ended or is to end, or the host stops. Returns
-   * whether the slot is done; otherwise it has to be repeated.
+   * Probes until the slot is over (in tick mode: done), the run has ended or was asked to end, or the host stops.
+   * Returns whether the slot is done; otherwise it has to be repeated.
    */
   async #probe(deadlineMs: number, endsAtMs: number): Promise<boolean> {
     const { stop, onLoaded } = this.#options;
@@ -281,8 +281,8 @@ export class ShardRun implements Holder {
   }
 
   /**
-   * Each worker begins with its ticker: of the run before, or set when it was loaded. What came due before this start
-   * is pending.
+   * Each worker has its ticker already, from the run before or from the load. What became due before this start is
+   * pending.
    */
   #startLoop(): void {
     this.loop.start({
@@ -339,7 +339,7 @@ export class ShardRun implements Holder {
   }
 
   /**
-   * Waits until nothing is in flight; abandons slow probes, and those of a run that has ended. false: some are left.
+   * Waits until nothing is in flight; abandons slow probes, or all at once if the run has ended. false: some are left.
    */
   async #drained(): Promise<boolean> {
     const { clock, abandon } = this.run.ports;

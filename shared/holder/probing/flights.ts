@@ -78,7 +78,7 @@ export class Flights {
     return this.#probing.size;
   }
 
-  /** Probes wait, and there is a socket for none of them, or this machine has just refused one. */
+  /** No waiting probe gets a socket, or this machine has just refused one. */
   lacksSockets(): boolean {
     return this.#refused.length > 0 || (!this.#lines.isEmpty() && this.#lines.next() === undefined);
   }
@@ -93,11 +93,11 @@ export class Flights {
 
   /** Each probe in flight has to run again, and its report is void. */
   abandon(): void {
-    for (const worker of this.#probing.items()) worker.repeat();
+    for (const worker of this.#probing.items()) worker.abandon();
   }
 
   #start(worker: Worker, nowMs: number): void {
-    // Since it was due first: a probe that waits for a socket keeps its turn.
+    // A probe that has waited for a socket is late since it was due first.
     const { dueMs } = worker;
     if (!worker.begin(nowMs, this.#isTick)) {
       this.#timetable.schedule(worker);
@@ -125,7 +125,7 @@ export class Flights {
     }
   }
 
-  /** Not through the heap, so that the probe is late since it was due first. */
+  /** Puts the probe back without setting its due time again: it is late since it was due first. */
   #putBack(worker: Worker): void {
     if (this.#isOver()) return;
     this.#refused.push(worker);
@@ -188,7 +188,7 @@ export function waitingLines(socketBudget: Pick<SocketBudget, 'hasFor'>): Waitin
     new: new Map(),
     hanging: new Map(),
   };
-  /** True almost always. This spares each probe that begins a search through the lines. */
+  /** True almost always, and cheaper to ask than a search through the lines. */
   const isEmpty = () => lines.steady.size + lines.new.size + lines.hanging.size === 0;
   /** The first worker of a line that still has to probe. */
   const firstOf = (backlogClass: BacklogClass): Worker | undefined => {
@@ -245,7 +245,7 @@ export type Work = ReturnType<typeof trackedWork>;
  * (pkg/kubelet/prober/worker.go).
  */
 export function trackedWork(log: Log) {
-  /** A number, since a collection of all that is under way would outlive it (see shared/lib/bag.ts). */
+  /** Only counted: V8 would keep what a collection has held alive for long (shared/lib/bag.ts). */
   let underWay = 0;
   let done = Promise.withResolvers<void>();
   const end = () => {

@@ -2,14 +2,15 @@
  * A target as its holder has it in memory, and its workers. A worker probes one container for one probe type, as
  * kubelet's does (pkg/kubelet/prober/worker.go).
  *
- * In kubelet one body looks at the pod, probes, counts and stores. Here each of its steps may find that it counts for
+ * In kubelet one body looks at the pod, probes, counts and stores. Here each of its steps may turn out to count for
  * nothing: while the probe is under way the shard may pass to another process, the target may go, its spec may change,
- * and what fails may be this machine. Nothing may be counted that would not survive a crash either, or a threshold
- * could trip on results that another process has counted again.
+ * and what fails may be this machine. And a threshold must not be met by results that another process has counted once
+ * already, so whatever breaks a run of equal results has to be durable before it counts.
  *
  * So a cycle is a gate, an attempt, a judgment and a conclusion. `decideGate` and `reduce` of core/kubelet/worker.ts
- * decide; what they change becomes durable by `write`, the only way to a commit, and stays in memory, is published and
- * is logged only after that. A cycle holds its place in the socket budget for the attempt alone.
+ * decide. What a crash may lose, the length of a run below its threshold, stays in memory alone; everything else
+ * becomes durable by `write`, the only way to a commit, and is remembered, published and logged only after that. The
+ * place in the socket budget is released before any commit.
  */
 import type { BusEvent } from '../../bus/events.ts';
 import type { ProbeReport } from '../../core/kubelet/probe-report.ts';
@@ -209,7 +210,9 @@ export function containerStatus(observed: Observed, container: string): Containe
   return observed.containerStatuses.find(named) ?? observed.initContainerStatuses.find(named);
 }
 
-/** Commits that a new holder cannot know to be published: its predecessor may have ended before it published them. */
+/**
+ * Commits that a new holder cannot know to be published: a predecessor may have ended between a commit and its event.
+ */
 export function unackedOf(
   { status, probes }: Pick<TargetState, 'status' | 'probes'>,
   sinceMs: number,
@@ -258,13 +261,15 @@ export class Worker implements HeapItem, BagItem, Dialled {
   /** How the probe behaved when it last ran. Decides which probe gets a socket when there are too few. */
   #backlogClass: BacklogClass = 'new';
   /**
-   * The probe could not run when it was due, or its last report is void. It runs as soon as possible, and the tick
-   * after that keeps its distance.
+   * The probe could not run when it was due, or its last report is void. It then runs as soon as possible, and its next
+   * tick is at least 0.9 period later.
    */
   #pending = false;
+  /** The run has abandoned the probe that is in flight. */
+  #isAbandoned = false;
   /** How many manual triggers of TARGET have been passed on. */
   #requestsSeen: number;
-  /** How many of them a probe has followed that is in the event history. */
+  /** How many of them have been answered: a probe that began later is in the event history. */
   #requestsServed: number;
   /** Attempts in a row that this machine has refused. */
   #refusals = 0;
@@ -274,13 +279,15 @@ export class Worker implements HeapItem, BagItem, Dialled {
   #seenAtMs: number;
   /** When (wall time) the attempt began that gave this run's last result. */
   #triedAtMs: number | undefined;
-  /** A write is under way that changes whether the worker may probe. The table may have it already. */
+  /** A write that changes whether the worker may probe has no answer yet. The table may already have it. */
   #changesGate = false;
   /** The last report is void, because the prober itself was at fault. */
   #isVoid = false;
   /** The last probe that was made while the prober trusted itself was a prober error. */
   #erred = false;
-  /** The container that was last seen to run before its start, and when that was, monotonic. */
+  /**
+   * A running container whose start lies in the future by this process's clock, and when it was first seen, monotonic.
+   */
   #earlyContainerID: string | undefined;
   #earlySeenMs = 0;
 
@@ -344,7 +351,7 @@ export class Worker implements HeapItem, BagItem, Dialled {
     return this.#isVoid;
   }
 
-  /** The worker of its name: neither it has ended nor its target has gone. */
+  /** Whether it is still the target's worker of this name, and the target is still held. */
   isHeld(): boolean {
     return !this.held.gone && this.held.workers.get(this.name) === this;
   }
@@ -365,6 +372,7 @@ export class Worker implements HeapItem, BagItem, Dialled {
     const next = takeWake(ticker, wake, nowMs);
     this.#ticker = isTick ? restTicker(next, nowMs) : this.#pending ? spaceOut(next, nowMs) : next;
     this.#pending = false;
+    this.#isAbandoned = false;
     this.#inFlight = true;
     return true;
   }
@@ -378,9 +386,15 @@ export class Worker implements HeapItem, BagItem, Dialled {
     this.#pending = true;
   }
 
-  /** A tick that came before the run could probe is pending, so that the next one keeps its distance. */
+  /** A tick that came before the run could probe makes the probe pending. */
   makeUp(): void {
     if (this.#ticker.tickHeld) this.#pending = true;
+  }
+
+  /** The report of the probe in flight is void, and the probe has to run again. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.repeat();
   }
 
   /** The probe has to run again: its cycle was abandoned, or released its place before it could probe. */
@@ -482,7 +496,8 @@ export class Worker implements HeapItem, BagItem, Dialled {
         if (gate.reason === 'NotRunning' && isStopped(held.target, this))
           return this.#end(holder, place, this.#spec.digest);
         this.#seenAtMs = holder.run.ports.clock.nowMs();
-        // A startup worker that has come back found its container started. Its return makes the container not started.
+        // The container was started while it had no startup worker. The commit that brought this worker back has made
+        // it not started again, so the gate has to look once more.
         return comesBack && gate.reason === 'Started' ? 'again' : 'over';
       case 'stop':
         return this.#end(holder, place, this.#spec.digest);
@@ -533,7 +548,7 @@ export class Worker implements HeapItem, BagItem, Dialled {
     const beganAtMs = clock.monotonicMs();
     const watched = holder.self.watch();
     const tried = await this.#attempt(holder.run, place);
-    if (this.isPutBack(tried, place.lacked())) {
+    if (this.putBack(tried, place.lacked())) {
       watched.done();
       return 'refused';
     }
@@ -547,7 +562,7 @@ export class Worker implements HeapItem, BagItem, Dialled {
     this.take(report, nowMs);
     // A report that is void because the prober doubts itself is published as an error of the prober, not of this probe.
     const isOwn = report === tried && mayTrust(holder.self.health());
-    const isStanding = isOwn && this.#isStandingError(report);
+    const isStanding = isOwn && this.#noteError(report);
     // A report for the old spec says nothing about the new one, whose counters have just restarted.
     if (this.#spec.digest !== digest) return 'over';
     const writing = this.#conclude(holder, report, isStanding, requests, nowMs);
@@ -568,10 +583,11 @@ export class Worker implements HeapItem, BagItem, Dialled {
   }
 
   /**
-   * Whether the attempt says nothing but that this machine lacked a descriptor or a port. The probe is then late, not
-   * unknown. Once it had to count as an error, it is not put back again until it has had a result.
+   * Counts an attempt that failed only because this machine lacked a descriptor or a port. Returns whether the probe is
+   * put back: it is then late, not unknown. After one that had to count as an error, none is put back until the probe
+   * has had a result.
    */
-  isPutBack(report: ProbeReport, lacked: Shortage | undefined): boolean {
+  putBack(report: ProbeReport, lacked: Shortage | undefined): boolean {
     if (!lacked || this.#erred || !isProberFault(report)) return false;
     this.#refusals += 1;
     return this.#refusals <= refusalsMax[lacked];
@@ -591,7 +607,7 @@ export class Worker implements HeapItem, BagItem, Dialled {
   ): ProbeReport<TimedAttempt> | Promise<ProbeReport<TimedAttempt>> {
     const { record, state } = this.#verdict;
     const { worker, reach } = this.#spec;
-    // A run of failures below the threshold continues with the next container, whose result is not failure yet.
+    // A run of failures below its threshold continues when the container is replaced; the new one has no result yet.
     const counts = state.lastResult !== 'failure' || state.resultRun < worker.failureThreshold;
     const failures = state.lastResult === 'failure' ? state.resultRun : 0;
     const judged = watched.judge(report, {
@@ -621,10 +637,10 @@ export class Worker implements HeapItem, BagItem, Dialled {
 
   /**
    * Whether the report came too late to count: the run has ended or the target has gone, the run abandoned the probe,
-   * which is then pending, or DELETE has stopped it.
+   * or DELETE has stopped it.
    */
   #countsForNothing(run: Run): boolean {
-    return run.ended() !== undefined || this.held.gone || this.#pending || isStopped(this.held.target, this);
+    return run.ended() !== undefined || this.held.gone || this.#isAbandoned || isStopped(this.held.target, this);
   }
 
   /** Notes whether the report says anything about the target. */
@@ -635,7 +651,7 @@ export class Worker implements HeapItem, BagItem, Dialled {
   }
 
   /** Takes in a report while the prober trusts itself. Returns whether it is the second prober error in a row. */
-  #isStandingError({ conclusion }: ProbeReport): boolean {
+  #noteError({ conclusion }: ProbeReport): boolean {
     const erredBefore = this.#erred;
     this.#erred = conclusion.kind === 'error';
     return erredBefore && this.#erred;
@@ -660,7 +676,7 @@ export class Worker implements HeapItem, BagItem, Dialled {
     if (conclusion.kind === 'error') plan = planProberError(verdict, report, isStanding, nowMs);
     else {
       const step = reduce(this.#spec.worker, verdict.state, conclusion.result);
-      if (this.#isHeldBack(holder, step)) return undefined;
+      if (this.#askSurgeLimit(holder, step)) return undefined;
       const next = isRequested ? undefined : unwritten(verdict, this.#spec, step, report);
       if (next) {
         this.#verdict = next;
@@ -680,10 +696,11 @@ export class Worker implements HeapItem, BagItem, Dialled {
   }
 
   /**
-   * Whether this failure would turn its target unhealthy while too many others turn. The target still counts as seen.
-   * Only its run of failures stays one short of the threshold, so that the next probe asks again.
+   * Asks the surge limit, if this failure would turn its target unhealthy. Returns whether the failure is held back
+   * because too many others turn: the target still counts as seen, but its run of failures stays one short of the
+   * threshold, so the next probe asks again.
    */
-  #isHeldBack({ surgeLimit, targets }: WorkerHolder, { actions }: Step): boolean {
+  #askSurgeLimit({ surgeLimit, targets }: WorkerHolder, { actions }: Step): boolean {
     if (this.#verdict.record.result === 'failure') return false;
     if (!actions.some((action) => action.kind === 'set' && action.result === 'failure')) return false;
     const periodMs = this.#spec.probe.periodSeconds * 1_000;
@@ -729,29 +746,28 @@ export class Worker implements HeapItem, BagItem, Dialled {
   }
 
   /**
-   * The order matters: 1. Events alone change no record, so what was counted is remembered first. 2. The write is
-   * conditional on the record before it. A record that something else has changed is read again. 3. The record is known
-   * to be durable, so it counts from here on: in memory, then in the view of the pod, by which    other workers of the
-   * target may begin. 4. It is published, and logged. A crash before this leaves a commit that is not acked, and the
-   * timekeeper of the    next holder publishes it. 5. The counters move last. A target that has gone meanwhile has
-   * none, but its successor in memory may have been read    before the write.
+   * The order of these steps is what makes a crash, a hand-over or a change of the spec between any two of them safe.
    */
   async #commit(holder: WorkerHolder, { after, events, next }: StepPlan): Promise<boolean> {
     const { held } = this;
+    // Events alone change no record, so what was counted need not wait for them.
     if (!after) this.#verdict = next;
     const before = this.#verdict.record;
     const { digest } = this.#spec;
     const commit = withinBudget(held.address, before, after, events, holder.commits.isScarce());
     this.#changesGate = after !== undefined && changesGate(before, after);
+    // Conditional on the record as it was. If something else has changed it, the target is read again.
     const result = await holder.commits.submit(commit);
     this.#changesGate = false;
     if (result === 'superseded') await holder.reload(held);
     if (result !== 'committed') return false;
+    // The record is durable, so it counts from here on: in memory, then for the pod, which may start other workers.
     if (commit.after) {
       this.#verdict = { ...this.#verdict, record: commit.after };
       held.records.set(this.name, commit.after);
     }
     if (after) held.refreshView(holder);
+    // A crash before this leaves a commit that is not acked, which the timekeeper of the next holder publishes.
     this.#publishRecorded(holder, events);
     if (!after) return true;
     if (after.version !== before.version) this.#publishChange(holder, before, after, events);
@@ -759,6 +775,7 @@ export class Worker implements HeapItem, BagItem, Dialled {
       await renewSuccessor(holder, held, this.name, after);
       return false;
     }
+    // The counters come last: a target that has gone meanwhile has no counters any more.
     this.#verdict = { ...next, record: this.#verdict.record };
     // The spec changed during the commit. What was counted for the old spec says nothing about the new one.
     if (this.#spec.digest !== digest) this.#restartCounters();
@@ -796,11 +813,14 @@ function metricResult({ conclusion }: ProbeReport): 'successful' | 'failed' | 'u
   return conclusion.result === 'success' ? 'successful' : 'failed';
 }
 
-/** Whether the worker may probe after it and not before, or the reverse. */
+/** Whether the commit opens or shuts the gate of the worker. */
 const changesGate = (before: ProbeRecord, after: ProbeRecord): boolean =>
   after.onHold !== before.onHold || after.ended !== before.ended || after.containerID !== before.containerID;
 
-/** The commit without the events that the probe's budget, or a table without capacity, allows in no event history. */
+/**
+ * The commit without the events for which the probe's budget, or a table without capacity, leaves no room in the
+ * history.
+ */
 function withinBudget(
   address: TargetAddress,
   before: ProbeRecord,

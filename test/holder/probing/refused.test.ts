@@ -75,7 +75,7 @@ for (const [lacked, times] of [
   test(`an attempt that is refused for want of ${lacked} is put back ${times} times`, () => {
     const worker = workerOf(heldTargetOf());
     const conclusion = { kind: 'error', error: 'refused', failureClass: 'PROBER' } as const;
-    const again = Array.from({ length: times + 1 }, () => worker.isPutBack({ conclusion, attempts: [] }, lacked));
+    const again = Array.from({ length: times + 1 }, () => worker.putBack({ conclusion, attempts: [] }, lacked));
     assert.deepEqual(again, [...Array.from({ length: times }, () => true), false]);
   });
 
