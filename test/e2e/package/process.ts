@@ -50,7 +50,7 @@ export async function judgeProcess({ folder, run }: Installed, verdict: Tally['v
   }
   verdict('probelet start ends with exit code 0 on SIGTERM', product.child.exitCode === 0);
   // The watchdog's thread imports it by name, only when the event loop hangs.
-  const watched = await import(pathToFileURL(join(programs, 'local/watched.js')).href);
+  const watched = await import(pathToFileURL(join(programs, 'local/process/watched.js')).href);
   const { module } = watched.rememberedInTable({ table: 'probelet', endpoints: {} });
   verdict('the watchdog finds its module', typeof (await import(module)).rememberHang === 'function');
 }
