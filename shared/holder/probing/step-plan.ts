@@ -164,18 +164,14 @@ function withoutVerdict({ result: _, failureClass: __, ...record }: ProbeRecord)
  * An ended worker starts from scratch, without a result. It had none, so nothing that is published changes; but it is
  * shown why there is none, and since when.
  */
-export function renewed(record: ProbeRecord, nowMs: number): ProbeRecord {
+function renewed(record: ProbeRecord, nowMs: number): ProbeRecord {
   if (!record.ended) return record;
   const { endedWith: _, endedAtMs: __, ...rest } = record;
   return { ...rest, ended: false, sinceMs: nowMs };
 }
 
 /** The record with the worker's state. Another result begins a new streak. Run lengths are capped at the threshold. */
-export function withWorker(
-  record: ProbeRecord,
-  worker: WorkerState,
-  spec: Pick<HeldSpec, 'worker' | 'digest'>,
-): ProbeRecord {
+function withWorker(record: ProbeRecord, worker: WorkerState, spec: Pick<HeldSpec, 'worker' | 'digest'>): ProbeRecord {
   const { lastResult: _, ...rest } = record;
   // A hold resets the run length to 0. Results counted before the hold must not count again after a crash.
   const broke = worker.lastResult !== record.lastResult || (worker.onHold && !record.onHold);
@@ -224,7 +220,8 @@ export function planProberError(verdict: Verdict, report: Report, isStanding: bo
   const { failureClass = 'PROBER', error } = conclusion;
   const isDenied = failureClass === 'POLICY_DENIED';
   const isQuiet = isStanding && (isDenied || failureClass === 'PROBER');
-  const events = isQuiet ? quietly(verdict, error, nowMs) : recorded(verdict, verdict.ration, report, nowMs);
+  const recordable = isQuiet ? { ...report, event: lastingError(record, error), attempts: none } : report;
+  const events = recorded(verdict, verdict.ration, recordable, nowMs);
   const next = { record, state: verdict.state, attempts: verdict.attempts, ration: events.ration };
   const reason = isDenied ? 'PolicyDenied' : 'ProberError';
   const unknown: ProbeUnknown = { reason, failureClass, message: error };
@@ -251,13 +248,13 @@ const proberErrorReason = 'ProberError';
  */
 export const isKeptQuiet = (event: EventRecord): boolean => event.reason === proberErrorReason;
 
-/** The event of a prober error that lasts: at most one in five minutes, with a count. */
-function quietly(verdict: Verdict, error: string, nowMs: number): RecordedEvents {
-  const message = `${verdict.record.probeType} probe could not be made: ${error}`;
-  const event: RecordedEvent = { type: 'Warning', reason: proberErrorReason, message, fieldPath: '' };
-  const { isDue, count, ration } = rationed(verdict.ration, event, nowMs);
-  return { records: isDue ? [recordedEvent(verdict, event, count, none, nowMs)] : none, ration };
-}
+/** The event of a prober error that lasts. Its ration: at most one in five minutes, with a count. */
+const lastingError = ({ probeType }: ProbeRecord, error: string): RecordedEvent => ({
+  type: 'Warning',
+  reason: proberErrorReason,
+  message: `${probeType} probe could not be made: ${error}`,
+  fieldPath: '',
+});
 
 /** The report of a probe in quarantine, which is not made. The error comes from no prober and needs no self-check. */
 export function quarantineReport({ container }: HeldSpec, { probeType }: ProbeRecord, error: string, timeMs: number) {

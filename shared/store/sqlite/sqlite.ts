@@ -22,7 +22,7 @@ import { type HistoryPlace, type HistoryTrim, historyTrimmer, type TrimmedHistor
 export type SqliteStore = Store & {
   /** Removes up to `limit` items whose `expiresAt` (s since the epoch) has passed; returns their number. */
   sweep(nowMs: number, limit: number): number;
-  /** Does one part of a pass over the event history, as `sqlite-history.ts` says. */
+  /** Does one part of a pass over the event history, as `history.ts` says. */
   trimHistory(from: HistoryPlace, options: HistoryTrim): TrimmedHistory;
   /** Bytes of the file that are in use. */
   usedBytes(): number;
